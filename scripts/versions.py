@@ -27,7 +27,9 @@ def complaints(root: Path) -> list[str]:
         newest = names[1] if len(names) > 1 else "none"
         found.append(f"the package is version {version}, the newest one in CHANGELOG.md is {newest}")
     found.extend(
-        f"CHANGELOG.md gives version {heading['name']} no date" for heading in headings[1:] if not DATE.match(heading["rest"])
+        f"CHANGELOG.md gives version {heading['name']} no date"
+        for heading in headings[1:]
+        if not DATE.match(heading["rest"])
     )
     found.extend(f"CHANGELOG.md has two headings for {name}" for name in sorted(set(names)) if names.count(name) > 1)
     return found
