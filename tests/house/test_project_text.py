@@ -72,12 +72,24 @@ def test_every_script_and_every_target_is_in_the_contributing_guide(root):
     assert [name for name in names if name not in guide] == []
 
 
-def test_every_room_is_on_the_map_and_has_a_floor(root):
-    rooms = sorted(path.parent.name for path in (root / "src" / "reverie").glob("*/__init__.py"))
-    map_page = (root / "AGENTS.md").read_text(encoding="utf-8")
+def contracts(root):
     settings = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
-    floors = next(c for c in settings["tool"]["importlinter"]["contracts"] if c["id"] == "floors")["layers"]
-    placed = set(re.findall(r"\w+", " ".join(floors)))
-    assert rooms != []
-    assert [room for room in rooms if f"`{room}`" not in map_page] == []
-    assert [room for room in rooms if room not in placed] == []
+    return {contract["id"]: contract for contract in settings["tool"]["importlinter"]["contracts"]}
+
+
+def rooms(root):
+    return sorted(path.parent.name for path in (root / "src" / "reverie").glob("*/__init__.py"))
+
+
+def test_every_room_is_on_the_map_and_has_a_floor(root):
+    map_page = (root / "AGENTS.md").read_text(encoding="utf-8")
+    placed = set(re.findall(r"\w+", " ".join(contracts(root)["floors"]["layers"])))
+    assert rooms(root) != []
+    assert [room for room in rooms(root) if f"`{room}`" not in map_page] == []
+    assert [room for room in rooms(root) if room not in placed] == []
+
+
+def test_every_room_is_closed_to_the_surfaces(root):
+    open_to_surfaces = {"aio", "core", "memory", "plugins", "surfaces"}
+    closed = {name.removeprefix("reverie.") for name in contracts(root)["surfaces"]["forbidden_modules"]}
+    assert set(rooms(root)) - open_to_surfaces <= closed
