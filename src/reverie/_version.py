@@ -1,7 +1,3 @@
-<<<<<<< HEAD
-"""The version, in one place."""
-=======
-"""The one place that states the version; the build reads it from here."""
->>>>>>> house
+"""The version, in one place; the build reads it from here."""
 
 __version__ = "0.1.0"
