@@ -87,7 +87,7 @@ def recency(when: datetime | None, now: datetime, settings: RankingSettings) -> 
     """Return ``floor + (1 - floor) * 2^(-age / half life)``; 1 for what carries no date (choice C10)."""
     if when is None or not settings.recency:
         return 1.0
-    decay = 2.0 ** (-age_in_days(when, now) / settings.recency_half_life_days)
+    decay = math.exp2(-age_in_days(when, now) / settings.recency_half_life_days)
     return settings.recency_floor + (1.0 - settings.recency_floor) * decay
 
 
