@@ -99,6 +99,11 @@ def damaged_files(folder: Path) -> list[str]:
     return [name for name, file in meta.files.items() if _sha256(folder / name) != file.sha256]
 
 
+def discard(folder: Path) -> None:
+    """Marks a cache folder as unusable, so that the next `ensure` builds it anew."""
+    (folder / META_NAME).unlink(missing_ok=True)
+
+
 def ensure(cache_root: Path, source: Path, progress: Progress | None = None) -> tuple[Path, Meta]:
     """The cache folder for the weight file `source`, built first if it is missing, outdated or incomplete.
 

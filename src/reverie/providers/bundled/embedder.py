@@ -41,7 +41,9 @@ class BundledEmbedder:
     model: str = "multilingual-e5-small-int8"
     dimension: int = 384
 
-    def __init__(self, tokenizer: Tokenizer, session: Any, words: npt.NDArray[np.void], offsets: FloatArray, threads: int) -> None:
+    def __init__(
+        self, tokenizer: Tokenizer, session: Any, words: npt.NDArray[np.void], offsets: FloatArray, threads: int
+    ) -> None:
         """Takes opened parts; use `open`."""
         self._tokenizer = tokenizer
         self._session = session
@@ -51,7 +53,8 @@ class BundledEmbedder:
         self._pool: ThreadPoolExecutor | None = None
         self._lock = threading.Lock()
         self._queries: OrderedDict[str, FloatArray] = OrderedDict()
-        self._prefix_tokens = {prefix: len(tokenizer.encode("", prefix=prefix)) - 1 for prefix in (QUERY_PREFIX, PASSAGE_PREFIX)}
+        prefixes = (QUERY_PREFIX, PASSAGE_PREFIX)
+        self._prefix_tokens = {prefix: len(tokenizer.encode("", prefix=prefix)) - 1 for prefix in prefixes}
 
     @staticmethod
     def available() -> str | None:
@@ -83,13 +86,24 @@ class BundledEmbedder:
         if source.stat().st_size != weights.SIZE:
             raise EmbedderUnavailable(f"{weights.FILE_NAME} of package {weights.PACKAGE} is not the pinned file")
         folder, meta = build.ensure(cache_root, source, progress)
-        blocks = meta.hidden // weights.BLOCK
+        try:
+            return cls._load(folder, meta, source, threads)
+        except (EmbedderUnavailable, OSError, RuntimeError, ValueError) as error:
+            # Trigger: right sizes, wrong content.  Built files can be made anew, so a bad disk costs seconds.
+            if not build.damaged_files(folder):
+                raise EmbedderUnavailable(f"the local model does not load: {error}") from error
+        build.discard(folder)
+        folder, meta = build.ensure(cache_root, source, progress)
+        return cls._load(folder, meta, source, threads)
+
+    @classmethod
+    def _load(cls, folder: Path, meta: build.Meta, source: Path, threads: int) -> "BundledEmbedder":
         words = np.memmap(
             source,
             dtype=weights.Q4_BLOCK,
             mode="r",
             offset=meta.word_table_offset,
-            shape=(meta.word_table_rows, blocks),
+            shape=(meta.word_table_rows, meta.hidden // weights.BLOCK),
         )
         offsets = np.load(folder / build.OFFSETS_NAME, mmap_mode="r")
         tokenizer = Tokenizer.open(folder, bos=meta.bos, eos=meta.eos, unk=meta.unk)
@@ -179,6 +193,7 @@ def _open_session(model: Path) -> Any:
         import onnxruntime
     except ImportError as error:
         raise EmbedderUnavailable(f"onnxruntime does not load: {error}") from error
+    onnxruntime.disable_telemetry_events()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1

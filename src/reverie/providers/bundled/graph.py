@@ -15,7 +15,7 @@ processors compute the same integers.  The weights come from 4-bit blocks, so li
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -81,8 +81,10 @@ class _Assembly:
         for layer in range(self._shape.layers):
             state = self._layer(f"l{layer}.", state)
         self._node("Identity", [state], OUTPUT, domain="")
-        value = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, "tokens", hidden]) for name in (INPUT, OUTPUT)]
-        graph = helper.make_graph(self._nodes, "multilingual-e5-small", value[:1], value[1:], self._constants)
+        given, found = (
+            helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, "tokens", hidden]) for name in (INPUT, OUTPUT)
+        )
+        graph = helper.make_graph(self._nodes, "multilingual-e5-small", [given], [found], self._constants)
         opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid(_CONTRIB, _CONTRIB_OPSET)]
         model = helper.make_model(graph, opset_imports=opsets)
         model.ir_version = _IR_VERSION
@@ -110,7 +112,7 @@ class _Assembly:
         return self._add_and_norm(state, narrowed, f"{at}oln")
 
     def _linear(self, source: str, name: str, matrix: FloatArray, bias: FloatArray | None) -> str:
-        """source x matrix^T + bias, where `matrix` is (outputs, inputs) as the file stores it."""
+        """Computes source x matrix^T + bias, where `matrix` is (outputs, inputs) as the file stores it."""
         values, scales = quantise(np.ascontiguousarray(matrix.T))
         inputs = [source, self._constant(f"{name}.int8", values), self._constant(f"{name}.scale", scales)]
         inputs.append(self._constant(f"{name}.zero", np.zeros(len(scales), dtype=np.int8)))
@@ -140,7 +142,7 @@ class _Assembly:
         self._constants.append(numpy_helper.from_array(np.ascontiguousarray(values), name))
         return name
 
-    def _node(self, kind: str, inputs: list[str], output: str, *, domain: str = _CONTRIB, **settings: float) -> str:
+    def _node(self, kind: str, inputs: list[str], output: str, *, domain: str = _CONTRIB, **settings: Any) -> str:
         from onnx import helper
 
         self._nodes.append(helper.make_node(kind, inputs, [output], domain=domain, **settings))
