@@ -11,7 +11,7 @@ run side by side, since the runtime releases the interpreter's lock.
 import importlib.util
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final
@@ -131,10 +131,8 @@ class BundledEmbedder:
     def embed_documents(self, texts: Sequence[str]) -> FloatArray:
         """Unit vectors (n, 384) of passages, in the order given; zeros for a text without content."""
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        if len(texts) < 2 or self._threads == 1:
-            found = map(self._passage, texts)
-        else:
-            found = self._workers().map(self._passage, texts)
+        alone = len(texts) < 2 or self._threads == 1
+        found: Iterable[FloatArray] = map(self._passage, texts) if alone else self._workers().map(self._passage, texts)
         for row, vector in enumerate(found):
             vectors[row] = vector
         return vectors

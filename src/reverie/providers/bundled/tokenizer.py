@@ -135,12 +135,9 @@ class Tokenizer:
                 if score > best[end]:
                     best[end], start_of[end], id_of[end] = score, start, ids[key]
             # Only a character that is no piece by itself may be unknown, and at a score below every piece.
-            if not alone and base + self._unknown_score > best[start + 1]:
-                best[start + 1], start_of[start + 1], id_of[start + 1] = (
-                    base + self._unknown_score,
-                    start,
-                    self._unknown,
-                )
+            score = base + self._unknown_score
+            if not alone and score > best[start + 1]:
+                best[start + 1], start_of[start + 1], id_of[start + 1] = score, start, self._unknown
         return self._walk_back(length, start_of, id_of)
 
     def _walk_back(self, end: int, start_of: list[int], id_of: list[int]) -> Iterator[int]:

@@ -18,6 +18,7 @@ nibbles are values 0-15 and whose high nibbles are values 16-31, each stored wit
 
 import hashlib
 import importlib.util
+import itertools
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -136,7 +137,7 @@ def read(path: Path) -> Weights:
         EmbedderUnavailable: the file is of another format.
     """
     data = np.memmap(path, dtype=np.uint8, mode="r")
-    cursor = _Cursor(memoryview(data))
+    cursor = _Cursor(data)
     if cursor.take(4) != b"E5S1":
         raise EmbedderUnavailable(f"{FILE_NAME} of package {PACKAGE} is not a weight file of the known format")
     cursor.unpack("I")
@@ -148,7 +149,7 @@ def read(path: Path) -> Weights:
     offsets = np.frombuffer(cursor.take(4 * (count + 1)), dtype="<u4").tolist()
     scores = np.frombuffer(cursor.take(4 * count), dtype="<f4").astype(np.float32)
     text = cursor.take(text_bytes)
-    pieces = tuple(text[start:end].decode("utf-8") for start, end in zip(offsets, offsets[1:], strict=False))
+    pieces = tuple(text[start:end].decode("utf-8") for start, end in itertools.pairwise(offsets))
     _, normaliser_bytes = cursor.unpack("iI")
     # The normaliser table is NFKC plus a few rules for control characters, which `tokenizer` spells out.
     cursor.take(normaliser_bytes)
@@ -169,14 +170,14 @@ class _Cursor:
 
     __slots__ = ("_buffer", "_position")
 
-    def __init__(self, buffer: memoryview) -> None:
+    def __init__(self, buffer: npt.NDArray[np.uint8]) -> None:
         self._buffer = buffer
         self._position = 0
 
     def take(self, count: int) -> bytes:
         """The next `count` bytes."""
         end = self._position + count
-        chunk = bytes(self._buffer[self._position : end])
+        chunk = self._buffer[self._position : end].tobytes()
         self._position = end
         return chunk
 
