@@ -47,8 +47,9 @@ TRIPLES = {
 def test_vectors_have_unit_length_and_the_stated_shape(bundled_embedder: BundledEmbedder) -> None:
     query = bundled_embedder.embed_query("Where is the key?")
     documents = bundled_embedder.embed_documents(["The key is under the mat.", "It rained."])
-    assert (query.shape, query.dtype) == ((384,), np.float32)
-    assert (documents.shape, documents.dtype) == ((2, 384), np.float32)
+    assert query.shape == (384,)
+    assert documents.shape == (2, 384)
+    assert query.dtype == documents.dtype == np.float32
     assert np.allclose(np.linalg.norm([query, *documents], axis=1), 1.0, atol=1e-5)
 
 
@@ -111,7 +112,8 @@ def test_a_question_finds_its_answer_in_another_language(bundled_embedder: Bundl
 def test_token_states_are_unit_rows_one_for_each_piece_of_the_text(bundled_embedder: BundledEmbedder) -> None:
     states = bundled_embedder.token_states("我喜欢在北京吃拉面。", query=False)
     # ▁我 喜欢 在北京 吃 拉 面 。: the prefix and the control pieces have no row.
-    assert (states.shape, states.dtype) == ((7, 384), np.float32)
+    assert states.shape == (7, 384)
+    assert states.dtype == np.float32
     assert np.allclose(np.linalg.norm(states, axis=1), 1.0, atol=1e-5)
 
 

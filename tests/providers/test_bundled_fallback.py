@@ -15,7 +15,8 @@ def embedder() -> UseEmbedder:
 
 def test_vectors_have_unit_length_and_the_stated_shape(embedder: UseEmbedder) -> None:
     vectors = embedder.embed_documents(["The key is under the mat.", "", "\ufdfa" * 2000, "a\0b\ud800"])
-    assert (vectors.shape, vectors.dtype) == ((4, 512), np.float32)
+    assert vectors.shape == (4, 512)
+    assert vectors.dtype == np.float32
     assert np.allclose(np.linalg.norm(vectors, axis=1), [1, 0, 1, 1], atol=1e-5)
 
 

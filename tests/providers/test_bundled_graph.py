@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 - the texts are in many scripts on purpose
 """The int8 graph computes the same model as a plain forward pass of the same weights."""
 
 import math
@@ -46,10 +47,16 @@ def attention(values: Array, model: weights.Weights, at: str) -> Array:
     return linear(np.asarray(mixed.transpose(1, 0, 2).reshape(tokens, hidden)), model, f"{at}ao", hidden)
 
 
+def word_rows(model: weights.Weights, ids: list[int]) -> Array:
+    table = model.tensors["emb.word"]
+    blocks = np.frombuffer(model.data, weights.Q4_BLOCK, table.values // weights.BLOCK, table.offset)
+    return weights.expand(blocks.reshape(model.shape.vocabulary, -1)[ids]).reshape(len(ids), -1)
+
+
 def forward(model: weights.Weights, ids: list[int]) -> Array:
     """BERT's encoder in plain float32 numpy."""
     shape = model.shape
-    words = model.matrix("emb.word", shape.vocabulary, shape.hidden)[ids]
+    words = word_rows(model, ids)
     positions = model.floats("emb.pos").reshape(shape.positions, shape.hidden)[: len(ids)]
     state = normalise(words + positions + model.floats("emb.type")[: shape.hidden], model, "emb.ln")
     for layer in range(shape.layers):

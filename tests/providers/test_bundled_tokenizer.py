@@ -1,8 +1,11 @@
+# ruff: noqa: RUF001 - the texts are in many scripts on purpose
 """The tokenizer cuts text as the official tokenizer of the model does."""
 
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from reverie.providers.bundled import build
 from reverie.providers.bundled.tokenizer import MAX_CHARACTERS, MAX_TOKENS, Tokenizer, clean
@@ -77,6 +80,13 @@ def test_cleaning_bounds_text_before_and_after_it_grows() -> None:
     assert len(clean("a" * 10_000_000)) == MAX_CHARACTERS
 
 
-def test_cleaning_twice_changes_nothing() -> None:
-    for text in ("\ufdfa" * 900, "a \u1100\u1161\u11a8 \u304b\u3099 ½ ㍿", "x" * 9000):
-        assert clean(clean(text)) == clean(text)
+@given(st.text(st.characters(), max_size=200))
+def test_cleaning_any_text_twice_changes_nothing(text: str) -> None:
+    assert clean(clean(text)) == clean(text)
+
+
+@given(text=st.text(st.characters(), max_size=200))
+def test_any_text_gives_a_closed_sequence(tokenizer: Tokenizer, text: str) -> None:
+    ids = tokenizer.encode(clean(text))
+    assert (ids[0], ids[-1]) == (0, 2)
+    assert not {0, 1, 2} & set(ids[1:-1])

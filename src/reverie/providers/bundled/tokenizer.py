@@ -51,18 +51,19 @@ _RULES: Final = _character_rules()
 def clean(text: str) -> str:
     """Normalises and bounds any string, so that nothing surprising reaches native code.
 
-    Lone surrogates become spaces, then NFKC, then the vocabulary's own rules (NUL and other control
-    characters vanish).  The text is cut before NFKC, which can make it 18 times longer, and after.
+    The vocabulary's own rules come first (NUL and other control characters vanish), lone surrogates become
+    spaces, then NFKC, which brings none of those back.  The text is cut before NFKC, which can make it 18
+    times longer, and after.
 
     Returns:
         At most `MAX_CHARACTERS` characters, words parted by one space, no space at the ends.
     """
     if len(text) > MAX_CHARACTERS:
         text = text[:MAX_CHARACTERS]
+    text = text.translate(_RULES)
     if not text.isascii():
         text = unicodedata.normalize("NFKC", _SURROGATES.sub(" ", text))
-    words = text.translate(_RULES).split(" ")
-    return " ".join(filter(None, words))[:MAX_CHARACTERS].rstrip(" ")
+    return " ".join(filter(None, text.split(" ")))[:MAX_CHARACTERS].rstrip(" ")
 
 
 class Tokenizer:
