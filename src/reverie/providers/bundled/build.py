@@ -118,7 +118,7 @@ def ensure(cache_root: Path, source: Path, progress: Progress | None = None) -> 
     try:
         return folder, _build_locked(folder, source, progress or _silent)
     except ImportError as error:
-        raise EmbedderUnavailable(f"building the local model needs the package {error.name}") from error
+        raise EmbedderUnavailable(f"building the local model needs a package that does not load: {error}") from error
     except OSError as error:
         raise EmbedderUnavailable(f"the local model cannot be built in {cache_root}: {error}") from error
 
