@@ -176,5 +176,3 @@ class CoreEngine:
 def reverie_memory_engines() -> Mapping[str, EngineFactory]:
     """Provide the built-in engine."""
     return {DEFAULT_ENGINE: CoreEngine}
-
-

@@ -118,9 +118,7 @@ class Memory:
 
     # --- recall ----------------------------------------------------------------------------------------------------
 
-    def search(
-        self, query: str, *, max_results: int | None = None, corpus: Corpus | str = Corpus.MEMORY
-    ) -> list[Hit]:
+    def search(self, query: str, *, max_results: int | None = None, corpus: Corpus | str = Corpus.MEMORY) -> list[Hit]:
         """Return the best hits for any text, best first. :meth:`recall` tells more about the answer."""
         config = self._parts.config.search
         limit = config.max_results if max_results is None else max_results
