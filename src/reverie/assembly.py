@@ -45,6 +45,9 @@ from reverie.writing.judging import LineJudge
 from reverie.writing.recording import lines_of, present
 from reverie.writing.writer import RecordedWriter
 
+#: How often a watch looks whether it still runs.
+WATCH_SECONDS = 1.0
+
 _CONFIG_HEAD = """// Reverie's configuration (JSON5: comments and trailing commas are fine).
 // `reverie config get` lists every key with its meaning and default; `reverie config set KEY VALUE` keeps comments.
 {
@@ -94,8 +97,12 @@ class Parts:
         watcher = Watcher(
             roots, lambda: on_sync(self.engine.sync()), flat=flat, debounce_ms=settings.watch_debounce_ms
         )
-        with watcher:
-            stop.wait()
+        watcher.start()
+        try:
+            while not stop.wait(WATCH_SECONDS) and watcher.watching:
+                pass
+        finally:
+            watcher.stop()
         if watcher.failure is not None:
             raise watcher.failure
 
