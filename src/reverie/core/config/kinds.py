@@ -365,11 +365,13 @@ class MapOf(Kind):
         if not isinstance(value, Mapping):
             log.report(path, f"expected an object, got {self.described(value)}", error=True)
             return INVALID
-        read = {
-            self.normal(name): self.item.read(each, (*path, name), log)
-            for name, each in value.items()
-            if not is_unset(each)
-        }
+        read: dict[str, Any] = {}
+        for name, each in value.items():
+            if is_unset(each):
+                continue
+            if self.normal(name) in read:
+                log.report((*path, name), f"is {self.normal(name)} once more; this one counts")
+            read[self.normal(name)] = self.item.read(each, (*path, name), log)
         return MappingProxyType({key: each for key, each in read.items() if each is not INVALID})
 
     def shown(self, value: Any) -> Any:

@@ -57,7 +57,7 @@ class Config:
 
     def _resolve(self, ident: str) -> AgentConfig:
         entries = at(self._tree, "agents", "entries")
-        entry = next((at(each) for name, each in entries.items() if agent_id(name) == ident), {})
+        entry = next((at(entries, name) for name in reversed(entries) if agent_id(name) == ident), {})
         log = Reading(self._env)  # every level was read and reported before
         search = merge(at(self._tree, "memory", "search"), at(entry, "memory", "search"))
         settings = merge(at(self._tree, "agents", "defaults"), entry)
@@ -167,7 +167,7 @@ def _load(
         data = Root.read(merged, (), Reading(env))
     warnings = tuple(_line(problem) for problem in problems if not problem.error)
     source = chosen if text is not None else None
-    return _Loaded(Config(data, paths, warnings, source, merged, arguments, env), problems)
+    return _Loaded(Config(data, paths, warnings, source, merged, arguments, dict(env)), problems)
 
 
 def _read(layer: Layer, env: Mapping[str, str]) -> tuple[Root, list[Problem]]:

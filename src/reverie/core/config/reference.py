@@ -25,22 +25,23 @@ reverie config check                                  looks the file over, with 
 ```
 
 **What wins.** From the weakest: the defaults, the file, the project's file, the entry of the agent
-(`agents.entries.<id>`), arguments of a call or a command. Objects are merged, lists are replaced, `extraPaths` are joined.
+(`agents.entries.<id>`), arguments of a call or a command. Objects are merged, lists are replaced, `extraPaths` are
+joined. `null` and empty texts mean "not set".
 
-**Unset.** `null` and empty texts mean the default.
+**Secrets.** Write `"${{NAME}}"` in any value to take it from the environment (`"$${{NAME}}"` is that text itself). A
+variable that is not set is an error that names it.
 
-**Secrets.** Write `"${{NAME}}"` in any value to take it from the environment (`"$${{NAME}}"` is that text itself). A variable
-that is not set is an error that names it.
-
-**A project** may bring a file `.reverie.json5`. Since anybody may have written it, it can set only {project},
+**A project** may bring a file `.reverie.json5`. Since anybody may have written it, it can set only
+{project},
 and cannot use variables; everything else in it is refused by name.
 
-**Kinds.** Durations are texts such as `"30d"`, `"12h"`, `"5m"`; sizes are bytes or texts such as `"10mb"` (1 kb = 1,024). Unknown
-keys are warned of, with the nearest one that is known. Values of the wrong kind are errors with key and line.
+**Kinds.** Durations are texts such as `"30d"`, `"12h"`, `"5m"`; sizes are bytes or texts such as `"10mb"` (1 kb is
+1,024 bytes). Unknown keys are warned of, with the nearest one that is known. Values of the wrong kind are errors with
+key and line.
 
-**OpenClaw files.** The same keys are read, from their present places and from older ones (`agents.defaults.memorySearch`,
-`agents.list`, `query.hybrid`, `memory.qmd.paths` and so on); `reverie config check` says which. Keys that only its
-gateway uses are kept and have no meaning here.
+**OpenClaw files.** The same keys are read, from their present places and from older ones
+(`agents.defaults.memorySearch`, `agents.list`, `query.hybrid`, `memory.qmd.paths` and so on); `reverie config check`
+says which. Keys that only its gateway uses are kept and have no meaning here.
 
 **Long-running commands** notice a changed file and read it again; one that cannot be used changes nothing.
 """
@@ -81,8 +82,7 @@ def _title(row: KeyInfo) -> str:
 
 
 def _row(row: KeyInfo) -> str:
-    default = (
-        "" if row.default is None or row.default in ({}, "") else f"`{json.dumps(row.default, ensure_ascii=False)}`"
-    )
+    unset = row.default is None or row.default in ({}, "")
+    default = "" if unset else f"`{json.dumps(row.default, ensure_ascii=False)}`"
     cells = (f"`{row.key}`", f"{row.type} {row.range}".strip(), default, row.meaning)
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"

@@ -165,16 +165,25 @@ def migrate(raw: Mapping[str, Any]) -> Migration:
     return found
 
 
-def retired_place(path: Path) -> str | None:
-    """Return what to say to somebody who sets an old key, or ``None`` if it is none."""
+def retired_place(path: Path) -> tuple[str, Path | None] | None:
+    """Return what to say to somebody who sets an old key and its present place, or ``None`` if it is no old key."""
     tree: dict[str, Any] = {}
     holder = tree
     for name in path[:-1]:
         holder[name] = {}
         holder = holder[name]
     holder[path[-1]] = True
-    notes = migrate(tree).notes
-    return notes[0][1] if notes else None
+    found = migrate(tree)
+    if not found.notes:
+        return None
+    if not found.tree:
+        return found.notes[-1][1], None
+    place: list[str] = []
+    inner: Any = found.tree
+    while isinstance(inner, Mapping) and inner:
+        place.append(next(iter(inner)))
+        inner = inner[place[-1]]
+    return f"has moved to {dotted(tuple(place))}", tuple(place)
 
 
 def _agents_list(found: Migration) -> None:

@@ -105,7 +105,7 @@ class ModelProvider(Section):
     headers: Mapping[str, str] = key(MapOf(Secret()), {}, "Headers sent along, never shown.")
     models: tuple[object, ...] = key(Anything(), (), "Its models.")
     rest = Anything()
-    rest_name = "<more>"
+    rest_name = "<key>"
 
 
 class Models(Section):

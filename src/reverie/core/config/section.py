@@ -47,7 +47,8 @@ class KeyInfo:
 
 def key(kind: Kind, default: T, meaning: str, *, name: str = "", retired: str = "") -> T:
     """Declare a key; it is typed as its value. ``retired`` tells why setting it has no effect any more."""
-    return cast("T", Key(kind, default, meaning, name, retired))
+    kept = MappingProxyType(default) if isinstance(default, dict) else default  # shared by all: it must not change
+    return cast("T", Key(kind, kept, meaning, name, retired))
 
 
 def part(section: type[S], meaning: str = "", *, name: str = "") -> S:
@@ -183,7 +184,7 @@ def describe_section(section: type[Section], prefix: Path = ()) -> Iterator[KeyI
     if place:
         yield KeyInfo(".".join((*prefix, "*")), "object", None, "", f"The keys of `{place}`, for this one alone.")
     if section.rest is not None:
-        entries.append((section.rest_name, Key(section.rest, None, "")))
+        entries.append((section.rest_name, Key(section.rest, None, "Handed on as it is.")))
     for name, entry in entries:
         yield from _describe(entry, (*prefix, name))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from reverie.core.config.kinds import Anything, Kind, MapOf
@@ -57,9 +58,10 @@ def kind_at(path: Path) -> Kind:
 def _unknown(path: Path, depth: int, kind: Kind) -> ConfigError:
     retired = retired_place(path)
     if retired is not None:
-        return ConfigError(f"{dotted(path)} {retired}")
+        text, place = retired
+        return ConfigError(f"{dotted(path)} {text}", hint=f"use {dotted(place)}" if place else "leave it out")
     if isinstance(kind, Part) and path[depth] in kind.section.foreign:
-        return ConfigError(f"{dotted(path)} has no meaning in Reverie")
+        return ConfigError(f"{dotted(path)} has no meaning in Reverie", hint="it is a key of OpenClaw's gateway")
     near = nearest(path[depth], kind.section.keys) if isinstance(kind, Part) else None
     if near:
         hint = f"did you mean {dotted((*path[:depth], near, *path[depth + 1 :]))}?"
@@ -98,6 +100,6 @@ def _step(kind: Kind, value: Any, name: str) -> tuple[Kind, Any]:
         if value is None:
             return entry.kind, None
         return entry.kind, getattr(value, kind.section.attributes[name])
-    inner = kind.item if isinstance(kind, MapOf) else Anything()
-    found = value.get(name) if hasattr(value, "get") else None
-    return inner, found
+    if isinstance(kind, MapOf):
+        return kind.item, value.get(kind.normal(name)) if value is not None else None
+    return Anything(), value.get(name) if isinstance(value, Mapping) else None
