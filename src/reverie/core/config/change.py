@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path as File
 from typing import Any
@@ -124,26 +123,26 @@ def _refuse_errors(text: str, source: str, path: Path, env: Mapping[str, str]) -
 
 def _replace(target: File, before: str | None, after: str) -> bool:
     """Put the new text in place whole or not at all; ``False`` if the file is not what was read."""
-    temporary = ""
+    # Named after the process: while the lock is held nobody else writes here, and what a dead one left goes away.
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
         mode = target.stat().st_mode & 0o777 if before is not None else 0o600
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+        temporary.unlink(missing_ok=True)
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "wb") as stream:
             stream.write(after.encode("utf-8"))
             stream.flush()
             os.fsync(stream.fileno())
-        File(temporary).chmod(mode)
+        temporary.chmod(mode)
         if read_text(target) != before:
             return False
-        File(temporary).replace(target)
-        temporary = ""
+        temporary.replace(target)
         _sync_folder(target.parent)
     except OSError as error:
         raise StoreUnwritable("The configuration cannot be written", path=str(target), reason=error.strerror) from error
     finally:
-        if temporary:
-            with contextlib.suppress(OSError):
-                File(temporary).unlink()
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
     return True
 
 

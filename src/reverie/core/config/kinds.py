@@ -350,7 +350,7 @@ class ListOf(Kind):
 
     def shown(self, value: Any) -> Any:
         """Return the items as a list."""
-        return [self.item.shown(each) for each in value or ()]
+        return None if value is None else [self.item.shown(each) for each in value]
 
 
 class MapOf(Kind):

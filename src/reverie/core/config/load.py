@@ -38,10 +38,8 @@ class Config:
 
     @property
     def default_agent(self) -> str:
-        """Return the id of the agent that is used when none is named: the one marked, else ``main``, else the first."""
-        entries = self.data.agents.entries
-        marked = next((ident for ident, entry in entries.items() if entry.default), None)
-        return marked or (DEFAULT_AGENT if DEFAULT_AGENT in entries else next(iter(entries), DEFAULT_AGENT))
+        """Return the id of the agent that is used when none is named: the one that is marked, else ``main``."""
+        return next((ident for ident, entry in self.data.agents.entries.items() if entry.default), DEFAULT_AGENT)
 
     @property
     def agent_ids(self) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reverie.core.config.reading import Path, dotted
+from reverie.core.paths import DEFAULT_AGENT
 
 _INDEX = "the index has a fixed place and may be deleted at any time"
 _FIXED = "this is fixed now"
@@ -194,6 +195,9 @@ def _agents_list(found: Migration) -> None:
     where = ("agents", "list")
     _take(found.tree, where)
     found.notes.append((where, "is an old place; it is read as agents.entries"))
+    named = [entry for entry in listed if isinstance(entry, dict) and isinstance(entry.get("id"), str)]
+    if named and not any(entry.get("default") or entry["id"].strip().lower() == DEFAULT_AGENT for entry in named):
+        named[0]["default"] = True  # in a list the first agent was the one to use when none was named
     for entry in listed:
         if not isinstance(entry, dict) or not isinstance(entry.get("id"), str) or not entry["id"].strip():
             found.notes.append((where, "holds an agent without an id, which is left out"))
