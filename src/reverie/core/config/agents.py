@@ -5,20 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import timedelta
 
-from reverie.core.config.kinds import (
-    Choice,
-    Duration,
-    Lenient,
-    ListOf,
-    MapOf,
-    Number,
-    OrOff,
-    Size,
-    Switch,
-    Text,
-    Whole,
-    zone,
-)
+from reverie.core.config.compound import Lenient, ListOf, MapOf, OrOff
+from reverie.core.config.kinds import Choice, Duration, Number, Size, Switch, Text, Whole, zone
 from reverie.core.config.memory import AgentMemory
 from reverie.core.config.section import Part, Section, key, part, words
 from reverie.core.paths import agent_id

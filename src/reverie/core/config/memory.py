@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from reverie.core.config.kinds import Choice, ListOf, MapOf, Number, Secret, Switch, Text, Whole
+from reverie.core.config.compound import ListOf, MapOf
+from reverie.core.config.kinds import Choice, Number, Secret, Switch, Text, Whole
 from reverie.core.config.section import Part, Section, key, part
 
 #: The embedding providers known by name; ``models.providers.<id>`` and plugins can add others.

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from reverie.core.config.agents import Agents
-from reverie.core.config.kinds import Anything, Choice, ListOf, MapOf, Secret, Switch, Text, Whole
+from reverie.core.config.compound import Anything, ListOf, MapOf
+from reverie.core.config.kinds import Choice, Secret, Switch, Text, Whole
 from reverie.core.config.memory import Memory, Privacy
 from reverie.core.config.plugins import Plugins
 from reverie.core.config.section import KeyInfo, Part, Section, describe_section, key, part, words

@@ -173,7 +173,7 @@ class Part(Kind):
             name: entry.kind.shown(getattr(value, section.attributes[name])) for name, entry in section.keys.items()
         }
         if section.rest is not None:
-            shown |= {name: section.rest.shown(each) for name, each in value.others.items()}
+            shown |= {name: section.rest.shown_as(name, each) for name, each in value.others.items()}
         return shown
 
 

@@ -5,19 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import timedelta
 
-from reverie.core.config.kinds import (
-    Anything,
-    Choice,
-    Duration,
-    Lenient,
-    ListOf,
-    MapOf,
-    OrOff,
-    Size,
-    Switch,
-    Text,
-    Whole,
-)
+from reverie.core.config.compound import Anything, Lenient, ListOf, MapOf, OrOff
+from reverie.core.config.kinds import Choice, Duration, Size, Switch, Text, Whole
 from reverie.core.config.section import Part, Section, key, part, words
 
 DM_SCOPES = ("main", "per-peer", "per-channel-peer", "per-account-channel-peer")

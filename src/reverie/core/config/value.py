@@ -6,9 +6,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from reverie.core.config.kinds import Anything, Kind, MapOf
+from reverie.core.config.compound import Anything, MapOf
+from reverie.core.config.kinds import Kind
 from reverie.core.config.load import Config
-from reverie.core.config.reading import Path, dotted
+from reverie.core.config.reading import MASK, Path, dotted, secret_name
 from reverie.core.config.retired import retired_place
 from reverie.core.config.schema import Root, describe
 from reverie.core.config.section import Part, nearest
@@ -85,9 +86,11 @@ def get_value(config: Config, name: str = "") -> Any:
     kind_at(path)
     kind: Kind = Part(Root)
     value: Any = config.data
-    for part in path:
-        kind, value = _step(kind, value, part)
-    return kind.shown(value)
+    hidden = False
+    for segment in path:
+        kind, value = _step(kind, value, segment)
+        hidden = hidden or (isinstance(kind, Anything) and secret_name(segment))
+    return MASK if hidden and value is not None else kind.shown(value)
 
 
 def _step(kind: Kind, value: Any, name: str) -> tuple[Kind, Any]:
