@@ -16,26 +16,40 @@ from functools import lru_cache
 STEMMED = {"en": "english", "de": "german", "es": "spanish", "fr": "french"}
 
 _STOP = {
-    "en": "a an the this that these those and or but if then than so as of to in on at by for with from about into over "
-    "after before under between is are was were be been being am do does did done have has had having will would can "
-    "could shall should may might must i me my mine we us our you your he him his she her it its they them their who "
-    "whom whose which what when where why how not no nor too very just there here also any some s t don",
-    "de": "der die das den dem des ein eine einer eines einem einen und oder aber wenn als wie so an am auf aus bei bis "
-    "durch für gegen in im ins mit nach ohne über um unter von vom vor zu zum zur ist sind war waren sein wird werden "
-    "wurde hat habe haben hatte ich mich mir mein meine wir uns unser du dich dir dein er ihn ihm sie ihr es wer was wann "
-    "wo warum welche welcher welches nicht kein keine auch noch schon nur man sich dass dann da hier",
-    "es": "el la los las lo un una unos unas y o pero si como de del al en con por para sin sobre entre hasta desde es son "
-    "era eran ser fue está están estar ha han había he hay yo me mi mis nos nuestro tú te tu su sus él ella ellos ellas "
-    "se que qué quién cuál cuándo dónde cómo por porque no ni muy ya también más este esta estos estas eso esa",
-    "fr": "le la les l un une des du de d et ou mais si comme à au aux en dans par pour avec sans sur sous entre chez est "
-    "sont était étaient être été a ont avait ai avons je j me m mon ma mes nous notre nos tu te ton ta tes vous votre il "
-    "elle ils elles on se s son sa ses leur que qu qui quoi quand où pourquoi comment quel quelle ne n pas plus aussi ce "
-    "c cet cette ces y",
+    "en": (
+        "a an the this that these those and or but if then than so as of to in on at by for with from about "
+        "into over after before under between is are was were be been being am do does did done have has had "
+        "having will would can could shall should may might must i me my mine we us our you your he him his "
+        "she her it its they them their who whom whose which what when where why how not no nor too very just "
+        "there here also any some s t don"
+    ),
+    "de": (
+        "der die das den dem des ein eine einer eines einem einen und oder aber wenn als wie so an am auf aus "
+        "bei bis durch für gegen in im ins mit nach ohne über um unter von vom vor zu zum zur ist sind war "
+        "waren sein wird werden wurde hat habe haben hatte ich mich mir mein meine wir uns unser du dich dir "
+        "dein er ihn ihm sie ihr es wer was wann wo warum welche welcher welches nicht kein keine auch noch "
+        "schon nur man sich dass dann da hier"
+    ),
+    "es": (
+        "el la los las lo un una unos unas y o pero si como de del al en con por para sin sobre entre hasta "
+        "desde es son era eran ser fue está están estar ha han había he hay yo me mi mis nos nuestro tú te tu "
+        "su sus él ella ellos ellas se que qué quién cuál cuándo dónde cómo por porque no ni muy ya también "
+        "más este esta estos estas eso esa"
+    ),
+    "fr": (
+        "le la les l un une des du de d et ou mais si comme à au aux en dans par pour avec sans sur sous "
+        "entre chez est sont était étaient être été a ont avait ai avons je j me m mon ma mes nous notre nos "
+        "tu te ton ta tes vous votre il elle ils elles on se s son sa ses leur que qu qui quoi quand où "
+        "pourquoi comment quel quelle ne n pas plus aussi ce c cet cette ces y"
+    ),
 }
 #: Function characters and words of Chinese and Japanese that carry no topic by themselves in a question.
 _STOP_CJK = {
-    "zh": "的 了 吗 呢 吧 啊 是 在 我 你 您 他 她 它 们 和 与 或 也 都 就 还 很 有 没 不 这 那 哪 什 么 怎 谁 几 个 把 被 让 给 从 到 对",
-    "ja": "は が を に へ と で も の か ね よ な だ や て た し す る い う",
+    "zh": (
+        "的 了 吗 呢 吧 啊 是 在 我 你 您 他 她 它 们 和 与 或 也 都 就 还 很 有 没 不 这 那 哪 什 么 怎 谁 几 个 把 被 "
+        "让 给 从 到 对"
+    ),
+    "ja": ("は が を に へ と で も の か ね よ な だ や て た し す る い う"),
 }
 
 STOP: dict[str, frozenset[str]] = {
