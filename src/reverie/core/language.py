@@ -46,8 +46,8 @@ _STOP = {
 #: Function characters and words of Chinese and Japanese that carry no topic by themselves in a question.
 _STOP_CJK = {
     "zh": (
-        "的 了 吗 呢 吧 啊 是 在 我 你 您 他 她 它 们 和 与 或 也 都 就 还 很 有 没 不 这 那 哪 什 么 怎 谁 几 个 把 被 "
-        "让 给 从 到 对"
+        "的 了 吗 呢 吧 啊 是 在 我 你 您 他 她 它 们 和 与 或 也 都 就 还 很 有 没 不 这 那 哪 什 么 怎 谁 几 个 把 "
+        "被 让 给 从 到 对"
     ),
     "ja": ("は が を に へ と で も の か ね よ な だ や て た し す る い う"),
 }
