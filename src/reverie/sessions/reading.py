@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain
@@ -119,7 +120,7 @@ class Reading:
         self.torn = False
         self.offset = 0
 
-    def __iter__(self) -> Iterator[Entry]:
+    def __iter__(self) -> Generator[Entry, None, None]:
         lines = read_lines(self.path)
         try:
             first = next(lines, None)
@@ -179,6 +180,16 @@ def header_of(data: Mapping[str, Any]) -> Header | None:
         key=key if isinstance(key, str) else "",
         data=data,
     )
+
+
+def header_at(path: Path) -> Header | None:
+    """Return the header of a transcript without reading further; ``None`` if it has none or cannot be read."""
+    try:
+        with closing(read_lines(path)) as lines:
+            first = next(lines, None)
+    except (OSError, ValueError):
+        return None
+    return header_of(first.data) if first is not None and first.data is not None else None
 
 
 def latest_entries(path: Path) -> Iterator[Entry]:
