@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from reverie.core.errors import FileUnreadable, TranscriptError, UsageError, WriteConflict, WriteRefused
+from reverie.core.errors import FileUnreadable, ReverieError, TranscriptError, UsageError, WriteConflict, WriteRefused
 from reverie.core.text import sha256
 from reverie.core.types import ChatType, Clock, Ids, SessionKind
 from reverie.sessions.keys import KeyForm, SessionKey, normal_agent, parse_key
@@ -20,7 +20,8 @@ from reverie.sessions.messages import epoch_ms
 from reverie.sessions.reading import is_session_id
 from reverie.sessions.rows import Rows, SessionEntry, entry_in, kind_in, narrowed, remade, strings_in
 from reverie.sessions.transcript import LOCKS, FsyncPolicy, Transcript
-from reverie.workspace.files import FileText, contained, edit, read, replace
+from reverie.workspace.files import contained, locked, replace
+from reverie.workspace.reading import read_bytes, reason_of
 
 NAME = "sessions.json"
 #: Keys that name no agent by their shape, and so belong to the one whose folder this is. A cron job that names none
@@ -188,19 +189,25 @@ class SessionDirectory:
     def _rows(self) -> Rows:
         """Return the rows, read again only when the file is another one."""
         try:
-            found = self._path.stat()
-            state = (found.st_ino, found.st_size, found.st_mtime_ns)
+            state = _state_of(self._path)
             if self._seen is None or self._seen[0] != state:
-                rows = _parsed(read(self._path, max_bytes=None))
-                self._seen = (state, remade(self.folder) if rows is None else rows)
-        except FileNotFoundError:
-            return {}
+                self._seen = (state, self._read()[1])
+            return self._seen[1]
         except (OSError, FileUnreadable) as error:
-            reason = error.fields.get("reason") if isinstance(error, FileUnreadable) else error.strerror
             raise TranscriptError(
-                "The session directory cannot be read", path=str(self._path), reason=reason
+                "The session directory cannot be read", path=str(self._path), reason=_reason(error)
             ) from error
-        return self._seen[1]
+
+    def _read(self) -> tuple[bytes | None, Rows, bool]:
+        """Return the bytes of the file, the rows, and whether they had to be made from the transcripts."""
+        try:
+            data = read_bytes(self._path, None)
+        except FileUnreadable as error:
+            if error.fields["reason"] != "vanished":
+                raise
+            data = None
+        rows = _parsed(data) if data is not None else None
+        return data, remade(self.folder) if rows is None else rows, rows is None
 
     def _changed(self, change: Callable[[Rows], str]) -> SessionEntry:
         rows, key = self._edit(change)
@@ -210,36 +217,51 @@ class SessionDirectory:
         return entry
 
     def _edit(self, change: Callable[[Rows], T]) -> tuple[Rows, T]:
-        def changed(file: FileText | None) -> tuple[bytes, tuple[Rows, T]]:
-            rows = _parsed(file) if file is not None else {}
-            if file is not None and rows is None:
-                self._keep_damaged(file)
-            rows = remade(self.folder) if rows is None else rows
-            value = change(rows)
-            text = json.dumps(rows, ensure_ascii=False, indent=2) + "\n"
-            return text.encode("utf-8", "backslashreplace"), (rows, value)
-
+        """Read, change and replace the file under its lock."""
+        locks = self.folder / LOCKS
         try:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            return edit(self._path, changed, lock_dir=self.folder / LOCKS)[2]
+            with locked(locks, self._path):
+                data, rows, made = self._read()
+                if data is not None and made:
+                    self._keep_aside(data)
+                value = change(rows)
+                text = json.dumps(rows, ensure_ascii=False, indent=2) + "\n"
+                body = text.encode("utf-8", "backslashreplace")
+                replace(self._path, body, expected=None if data is None else sha256(data), lock_dir=locks)
+                return rows, value
         except (OSError, WriteConflict, WriteRefused, FileUnreadable) as error:
-            reason = error.strerror if isinstance(error, OSError) else error.fields.get("reason")
             raise TranscriptError(
-                "The session directory cannot be written", path=str(self._path), reason=reason
+                "The session directory cannot be written", path=str(self._path), reason=_reason(error)
             ) from error
 
-    def _keep_damaged(self, file: FileText) -> None:
-        copy = self._path.with_name(f"{NAME}.corrupt-{file.hash[:8]}")
-        if not copy.exists():
-            replace(copy, file.encode(file.exact), expected=None, lock_dir=self.folder / LOCKS)
+    def _keep_aside(self, data: bytes) -> None:
+        copy = self._path.with_name(f"{NAME}.corrupt-{sha256(data)[:8]}")
+        if data and not copy.exists():
+            replace(copy, data, expected=None, lock_dir=self.folder / LOCKS)
 
 
-def _parsed(file: FileText) -> Rows | None:
-    """Return the rows, or ``None`` if the file holds none; an empty file is an empty directory."""
-    if not file.text.strip():
-        return {}
+def _state_of(path: Path) -> tuple[int, int, int]:
+    """Return what changes with the file; where it is missing, with the folder that it would be made from."""
     try:
-        rows = json.loads(file.exact)
+        found = path.stat()
+        return found.st_ino, found.st_size, found.st_mtime_ns
+    except FileNotFoundError:
+        try:
+            return -1, -1, path.parent.stat().st_mtime_ns
+        except FileNotFoundError:
+            return -1, -1, -1
+
+
+def _parsed(data: bytes) -> Rows | None:
+    """Return the rows, or ``None`` if there are none to read."""
+    try:
+        rows = json.loads(data.decode("utf-8-sig", "surrogateescape"))
     except (ValueError, RecursionError):
         return None
     return rows if isinstance(rows, dict) else None
+
+
+def _reason(error: Exception) -> str:
+    found = error.fields.get("reason") or error.message if isinstance(error, ReverieError) else reason_of(error)
+    return str(found)
