@@ -180,7 +180,6 @@ class _Ledger:
                 self.open.append((act.provenance, list(act.written)))
             for line in act.written:
                 self.untrusted.setdefault(line, []).append(act.provenance)
-                self.vouched.discard(line)
 
     def _trust(self, act: Trust) -> None:
         self.vouched |= act.hashes
