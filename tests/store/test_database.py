@@ -76,7 +76,11 @@ def test_rows_written_are_read_after_reopening(tmp_path: Path) -> None:
 
 def test_durable_data_is_flushed_and_overwritten_and_derived_data_is_not(tmp_path: Path) -> None:
     with Database.open(tmp_path / "a.sqlite", migrations=STEPS, durable=True) as durable:
-        assert [durable.value(f"PRAGMA {name}") for name in ("synchronous", "secure_delete", "foreign_keys")] == [2, 1, 1]
+        assert [durable.value(f"PRAGMA {name}") for name in ("synchronous", "secure_delete", "foreign_keys")] == [
+            2,
+            1,
+            1,
+        ]
         durable.execute("INSERT INTO item (text) VALUES ('a passage that nobody else holds')")
         durable.execute("DELETE FROM item")
         durable.compact()
@@ -258,7 +262,14 @@ def test_the_longest_and_latest_mount_point_names_the_file_system() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "mode"),
-    [("nfs4", "delete"), ("cifs", "delete"), ("virtiofs", "delete"), ("9p", "delete"), ("fuse.sshfs", "delete"), ("ext4", "wal")],
+    [
+        ("nfs4", "delete"),
+        ("cifs", "delete"),
+        ("virtiofs", "delete"),
+        ("9p", "delete"),
+        ("fuse.sshfs", "delete"),
+        ("ext4", "wal"),
+    ],
 )
 def test_dur_04_the_journal_fits_the_mount(tmp_path: Path, kind: str, mode: str) -> None:
     table = f"/dev/root / ext4 rw 0 0\nthere {tmp_path} {kind} rw 0 0\n"

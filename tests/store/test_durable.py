@@ -38,7 +38,9 @@ def free(path: str) -> AbstractContextManager[None]:
     return nullcontext()
 
 
-def reserve(store: DurableStore, *lines: str, path: str = NOTE, who: Provenance = OWNER, before: str | None = None) -> str:
+def reserve(
+    store: DurableStore, *lines: str, path: str = NOTE, who: Provenance = OWNER, before: str | None = None
+) -> str:
     return store.reserve(
         path,
         who,
@@ -57,7 +59,12 @@ def test_a_committed_record_tells_who_wrote_which_lines(store: DurableStore) -> 
     store.commit(ident, after_hash="final", start_line=3, end_line=4)
     record = store.record(ident)
     assert record == store.records(NOTE)[0]
-    assert (record.provenance, record.state, record.tool, record.reason) == (OWNER, "committed", "memory_note", "asked to")
+    assert (record.provenance, record.state, record.tool, record.reason) == (
+        OWNER,
+        "committed",
+        "memory_note",
+        "asked to",
+    )
     assert (record.start_line, record.end_line, record.after_hash) == (3, 4, "final")
     assert record.written == line_hashes(["- tea", "- milk"])
     assert store.history(NOTE) == [Write(OWNER, record.written)]
@@ -161,6 +168,12 @@ def test_a_killed_writers_reservation_is_settled_by_what_the_file_holds(
     assert store.recover(lambda path: present, free).committed == ()
 
 
+def test_recovery_may_be_of_one_file_only(store: DurableStore) -> None:
+    first, second = reserve(store, "- one"), reserve(store, "- two", path="MEMORY.md")
+    assert store.recover(lambda path: None, free, path="MEMORY.md").rolled_back == (second,)
+    assert store.record(first).state == "reserved"
+
+
 def test_recovery_leaves_alone_what_its_writer_settled_in_the_meantime(store: DurableStore) -> None:
     ident = reserve(store, "- one")
 
@@ -205,7 +218,12 @@ def test_an_export_holds_every_row_of_every_table(store: DurableStore) -> None:
     assert store.setting("zone") == "Asia/Tokyo"
     assert store.setting("none") is None
     exported = list(store.export())
-    tables = {name for (name,) in store.database.rows("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")}
+    tables = {
+        name
+        for (name,) in store.database.rows(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+        )
+    }
     assert {table for table, _ in exported} == tables - {"migration"}
     assert ("setting", {"key": "zone", "value": "Asia/Tokyo"}) in exported
     assert [row["origin"] for table, row in exported if table == "write_record"] == ["owner"]

@@ -39,8 +39,18 @@ def test_lines_without_a_record_are_the_agents(  # choice C4
 
 def test_a_line_has_the_class_of_its_write_wherever_it_stands_now() -> None:
     history = (write(OWNER, "- mine"), write(UNTRUSTED, "- theirs", "- theirs too"))
-    assert classes(["- mine", "- theirs", "- theirs too", "- hand"], *history) == ["owner", "untrusted", "untrusted", "agent"]
-    assert classes(["- theirs", "- theirs too", "- hand", "- mine"], *history) == ["untrusted", "untrusted", "agent", "owner"]
+    assert classes(["- mine", "- theirs", "- theirs too", "- hand"], *history) == [
+        "owner",
+        "untrusted",
+        "untrusted",
+        "agent",
+    ]
+    assert classes(["- theirs", "- theirs too", "- hand", "- mine"], *history) == [
+        "untrusted",
+        "untrusted",
+        "agent",
+        "owner",
+    ]
 
 
 def test_sec_08_an_untrusted_paragraph_does_not_silence_the_lines_around_it() -> None:
@@ -86,6 +96,18 @@ def test_lines_put_between_untrusted_ones_are_untrusted_unless_they_are_recorded
 def test_white_space_and_blank_lines_do_not_break_a_range() -> None:
     history = (write(UNTRUSTED, "- one", "", "- two"),)
     assert classes(["-  one\r", "- two ", "", "- hand"], *history) == ["untrusted", "untrusted", "agent", "agent"]
+
+
+@pytest.mark.parametrize("bare", ["# 2031-05-06", "## 14:05", "---", "", "<!-- observed: 2031-05-06 | status: active -->"])
+def test_lines_without_content_are_nobodys(bare: str) -> None:
+    history = (write(UNTRUSTED, bare, "- one"),)
+    assert classes([bare, "- hand"], *history[:0]) == ["agent", "agent"]
+    assert classes([bare, "- hand", "- one"], *history) == ["agent", "agent", "untrusted"]
+
+
+@pytest.mark.parametrize("text", ["- 4711", "- ☎", "2031", "<!-- trigger: tea -->", "# 2031 plan", "<!-- observed: now -->"])
+def test_lines_with_any_content_are_somebodys(text: str) -> None:
+    assert classes([text], write(UNTRUSTED, text)) == ["untrusted"]
 
 
 def test_a_line_typed_again_by_hand_stays_what_it_was_written_as() -> None:
@@ -181,7 +203,12 @@ def test_the_place_limits_the_class(path: str, best: str) -> None:
 TEXTS = st.sampled_from(["- tea", "- coffee", "- milk", "## Plan", "- the key is under the mat", "", "---", "喜欢喝茶"])
 CLASSES = st.sampled_from([OWNER, AGENT, UNTRUSTED, Provenance(SourceClass.SYSTEM)])
 ACTS = st.one_of(
-    st.builds(lambda who, lines, pending: write(who, *lines, pending=pending), CLASSES, st.lists(TEXTS, max_size=3), st.booleans()),
+    st.builds(
+        lambda who, lines, pending: write(who, *lines, pending=pending),
+        CLASSES,
+        st.lists(TEXTS, max_size=3),
+        st.booleans(),
+    ),
     st.builds(lambda lines, whole: vouch(*lines, whole=whole), st.lists(TEXTS, max_size=3), st.booleans()),
     st.just(Removal()),
 )
@@ -199,7 +226,9 @@ def test_i2_an_untrusted_write_never_raises_a_line(lines: list[str], history: li
 
 
 @given(st.lists(st.tuples(CLASSES, st.lists(st.integers(0, 99), min_size=1, max_size=3)), max_size=8))
-def test_i1_while_nobody_edits_every_line_has_exactly_the_class_of_its_write(blocks: list[tuple[Provenance, list[int]]]) -> None:
+def test_i1_while_nobody_edits_every_line_has_exactly_the_class_of_its_write(
+    blocks: list[tuple[Provenance, list[int]]],
+) -> None:
     lines, history, expected = [], [], []
     for number, (who, values) in enumerate(blocks):
         texts = [f"- {number}.{place} {value}" for place, value in enumerate(values)]

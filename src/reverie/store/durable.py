@@ -46,7 +46,7 @@ FROM write_record w JOIN act a USING (seq)
 """
 _RECORD = _RECORD_COLUMNS + "WHERE w.id = ?"
 _RECORDS_OF_PATH = _RECORD_COLUMNS + "WHERE a.path = ? ORDER BY w.seq"
-_RESERVED = _RECORD_COLUMNS + "WHERE w.state = 'reserved' ORDER BY w.seq"
+_RESERVED = _RECORD_COLUMNS + "WHERE w.state = 'reserved' AND a.path = coalesce(?, a.path) ORDER BY w.seq"
 _SETTLE = "UPDATE write_record SET state = ? WHERE id = ? AND state = 'reserved'"
 _COMMITTED_AS = "UPDATE write_record SET after_hash = ?, start_line = ?, end_line = ? WHERE id = ?"
 _HISTORY = """
@@ -84,6 +84,7 @@ ON CONFLICT (entry, session) DO UPDATE SET
 _ORIGINS = "SELECT session, session_key, origin, observed_at FROM entry_origin WHERE entry = ? ORDER BY session"
 _SETTING = "SELECT value FROM setting WHERE key = ?"
 _SET = "INSERT INTO setting (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+
 
 class DurableStore:
     """The open durable store of one agent. Every method is one transaction; usable from several threads."""
@@ -191,16 +192,21 @@ class DurableStore:
             self.database.execute(_JUDGE_ANEW, (record.path,))
 
     def recover(
-        self, present: Callable[[str], Present | None], locked: Callable[[str], AbstractContextManager[object]]
+        self,
+        present: Callable[[str], Present | None],
+        locked: Callable[[str], AbstractContextManager[object]],
+        *,
+        path: str | None = None,
     ) -> Recovery:
         """Settle the reservations of killed writers.
 
         Args:
             present: Reads the file at a path as it stands, ``None`` if there is none.
             locked: Takes the lock of the file at a path; a live writer holds it from reservation to settlement.
+            path: Only those of this file; of every file by default.
         """
         done: dict[State, list[str]] = {"committed": [], "rolled_back": []}
-        for listed in self._records(_RESERVED):
+        for listed in self._records(_RESERVED, (path,)):
             with locked(listed.path), self.database.transaction():
                 record = self.record(listed.id)
                 if record.state != "reserved":

@@ -6,8 +6,9 @@ untrusted write are still there in their order, it speaks for itself alone. Once
 somebody may have reworded it, so the whole file counts as untrusted until the owner clears it. Nothing but an act of
 trust raises a line, and only the lines that it named.
 
-Lines are compared by a hash that ignores white space. Lines without any content (blank ones, rules, fences) say
-nothing and silence nobody: they are left out of every comparison and take the class of their better neighbour.
+Lines are compared by a hash that ignores white space. Lines without any content (blank ones, rules, fences, headings
+that are a date) say nothing and silence nobody: they are left out of every comparison and take the class of their
+better neighbour.
 """
 
 from __future__ import annotations
@@ -24,7 +25,12 @@ from reverie.core.provenance import TRUST_ORDER, is_trusted, least, lowered, mer
 from reverie.core.text import collapse, sha256
 from reverie.core.types import Provenance, SessionKind, SourceClass
 
-_BARE = re.compile(r"[\s\-*_=`~>|#:+]*")
+#: Marks without words; a heading that is a date or a time; the date and status above a directive.
+_BARE = re.compile(
+    r"[\s\-*_=`~>|#:+]*"
+    r"|\s*#+\s[\s\d:.\-/]*"
+    r"|\s*<!--\s*observed:\s*[\d-]+\s*\|\s*status:\s*(?:active|superseded)\s*-->\s*"
+)
 _CURATED = frozenset({"MEMORY.md", "memory.md", "USER.md"})
 _PERSONAL = re.compile(r"users/[A-Za-z0-9][A-Za-z0-9_-]{0,127}/USER\.md")
 _DIARY = "dreams.md"
@@ -72,7 +78,7 @@ def line_hash(line: str) -> str:
 
 
 def is_bare(line: str) -> bool:
-    """Say whether a line has no content of its own: blank, a rule, an empty bullet, a fence without a name."""
+    """Say whether a line has no content of its own: blank, a rule, an empty bullet, a heading that is a date."""
     return _BARE.fullmatch(line) is not None
 
 
@@ -204,9 +210,7 @@ class _Ledger:
 class _Judgement:
     """The lines with content of one file, held against its ledger."""
 
-    def __init__(
-        self, ledger: _Ledger, hashes: Sequence[str], strays: frozenset[str], handwritten: Provenance
-    ) -> None:
+    def __init__(self, ledger: _Ledger, hashes: Sequence[str], strays: frozenset[str], handwritten: Provenance) -> None:
         self.ledger = ledger
         self.hashes = hashes
         self.strays = strays - ledger.vouched
