@@ -28,17 +28,23 @@ _PREFERS = {
     r"|(?:siempre|nunca) (?:quiero|uso|como|bebo|tomo)\b|mis? \w+ (?:favorit|preferid)[oa]s?\b|llámame\b",
     "fr": r"je (?:préfère|déteste)\b|j'(?:aime|adore)\b|je n'aime (?:pas|plus)\b|je (?:ne )?\w+ (?:toujours|jamais)\b"
     r"|m(?:on|a|es) \w+ préférée?s?\b|appelle[- ]moi\b",
-    "zh": r"我(?:比较|更|很|最|不|特别|真的)*(?:喜欢|喜歡|偏好|偏爱|讨厌|討厭|习惯|習慣)|我(?:总是|總是|从不|從不|一直|从来不)|叫我",
-    "ja": r"(?:私|僕|俺|わたし|ぼく).{0,20}(?:好き|嫌い|好み|苦手)|(?:が|は)(?:大好き|好き|嫌い|苦手)(?:です|だ|。|$)|と呼んで",
-    "ko": r"(?:나는|저는|난|전) .{0,30}(?:선호|좋아|싫어|즐겨)|(?:선호합니다|선호해요|선호한다|좋아합니다|좋아해요|싫어합니다|싫어해요)|라고 불러",
+    "zh": r"我(?:比较|更|很|最|不|特别|真的)*(?:喜欢|喜歡|偏好|偏爱|讨厌|討厭|习惯|習慣)"
+    r"|我(?:总是|總是|从不|從不|一直|从来不)|叫我",
+    "ja": r"(?:私|僕|俺|わたし|ぼく).{0,20}(?:好き|嫌い|好み|苦手)"
+    r"|(?:が|は)(?:大好き|好き|嫌い|苦手)(?:です|だ|。|$)|と呼んで",
+    "ko": r"(?:나는|저는|난|전) .{0,30}(?:선호|좋아|싫어|즐겨)"
+    r"|(?:선호합니다|선호해요|선호한다|좋아합니다|좋아해요|싫어합니다|싫어해요)|라고 불러",
 }
 
 #: Requests for how to do things from now on: the first word is an order that holds in general.
 _DIRECTS = {
-    "en": r"(?:please )?(?:always|never|prefer|avoid|from now on|in (?:the )?future|whenever you|don't ever|do not ever)\b",
-    "de": r"(?:bitte )?(?:immer|nie|niemals|bevorzuge|vermeide|ab jetzt|ab sofort|in zukunft|künftig)\b|\w+ (?:mir )?bitte (?:immer|nie)\b",
+    "en": r"(?:please )?(?:always|never|prefer|avoid|from now on|in (?:the )?future|whenever you)\b"
+    r"|(?:please )?(?:don't|do not) ever\b",
+    "de": r"(?:bitte )?(?:immer|nie|niemals|bevorzuge|vermeide|ab jetzt|ab sofort|in zukunft|künftig)\b"
+    r"|\w+ (?:mir )?bitte (?:immer|nie)\b",
     "es": r"(?:por favor,? )?(?:siempre|nunca|jamás|prefiere|evita|a partir de ahora|de ahora en adelante)\b",
-    "fr": r"(?:s'il te plaît,? |merci de )?(?:toujours|jamais|ne \w+ jamais|préfère|évite|désormais|à partir de maintenant|à l'avenir)\b",
+    "fr": r"(?:s'il te plaît,? |merci de )?(?:toujours|jamais|ne \w+ jamais|préfère|évite|désormais)\b"
+    r"|à partir de maintenant\b|à l'avenir\b",
     "zh": r"(?:请|請)?(?:你)?(?:总是|總是|永远|永遠|不要|别|別|从不|務必|务必|以后|以後|今后|尽量|避免|优先)",
     "ja": r"(?:いつも|必ず|常に|決して|絶対に|今後は?|これからは?)",
     "ko": r"(?:항상|언제나|절대|절대로|앞으로는?|이제부터는?)",
@@ -55,7 +61,9 @@ _OTHERS = re.compile(
     r"|er|sie|mein\w* (?:frau|mann|sohn|tochter|mutter|vater|chef\w*|freund\w*)"
     r"|él|ella|mi (?:mujer|marido|hijo|hija|madre|padre|jefe|jefa|amig[oa])"
     r"|il|elle|m(?:on|a) (?:femme|mari|fils|fille|mère|père|chef\w*|ami\w*))\b"
-    r"|^(?:他|她|我(?:的)?(?:妻子|老婆|丈夫|老公|儿子|女儿|妈妈|爸爸|老板|朋友)|彼|彼女|(?:私の)?(?:妻|夫|息子|娘|母|父|上司|友人)|그는|그녀는|(?:내|제) (?:아내|남편|아들|딸|어머니|아버지|친구))"
+    r"|^(?:他|她|我(?:的)?(?:妻子|老婆|丈夫|老公|儿子|女儿|妈妈|爸爸|老板|朋友))"
+    r"|^(?:彼|彼女|(?:私の)?(?:妻|夫|息子|娘|母|父|上司|友人))"
+    r"|^(?:그는|그녀는|(?:내|제) (?:아내|남편|아들|딸|어머니|아버지|친구))"
 )
 
 
