@@ -29,7 +29,7 @@ from reverie.core.types import Provenance, SessionKind, SourceClass
 _BARE = re.compile(
     r"[\s\-*_=`~>|#:+]*"
     r"|\s*#+\s[\s\d:.\-/]*"
-    r"|\s*<!--\s*observed:\s*[\d-]+\s*\|\s*status:\s*(?:active|superseded)\s*-->\s*"
+    r"|\s*<!--\s*(?:observed:\s*[\d-]+\s*\|\s*)?status:\s*(?:active|superseded)\s*-->\s*"
 )
 _CURATED = frozenset({"MEMORY.md", "memory.md", "USER.md"})
 _PERSONAL = re.compile(r"users/[A-Za-z0-9][A-Za-z0-9_-]{0,127}/USER\.md")
