@@ -41,7 +41,7 @@ class CoreEngine:
         self._no_embedder = ""
         self._tried = False
 
-    # --- the verbs ---------------------------------------------------------------------------------------------
+    # --- the verbs ---
 
     def search(self, request: SearchRequest) -> SearchResult:
         """Catch up on what is new, within bounds, then search. Failures of the model leave keyword search."""
@@ -176,5 +176,3 @@ class CoreEngine:
 def reverie_memory_engines() -> Mapping[str, EngineFactory]:
     """Provide the built-in engine."""
     return {DEFAULT_ENGINE: CoreEngine}
-
-

@@ -49,7 +49,7 @@ class Memory:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
 
-    # --- opening and closing -------------------------------------------------------------------------------------
+    # --- opening and closing ---
 
     @classmethod
     def open(
@@ -116,11 +116,9 @@ class Memory:
         """Close the memory."""
         self.close()
 
-    # --- recall ----------------------------------------------------------------------------------------------------
+    # --- recall ---
 
-    def search(
-        self, query: str, *, max_results: int | None = None, corpus: Corpus | str = Corpus.MEMORY
-    ) -> list[Hit]:
+    def search(self, query: str, *, max_results: int | None = None, corpus: Corpus | str = Corpus.MEMORY) -> list[Hit]:
         """Return the best hits for any text, best first. :meth:`recall` tells more about the answer."""
         config = self._parts.config.search
         limit = config.max_results if max_results is None else max_results
@@ -147,7 +145,7 @@ class Memory:
         """
         return self._parts.engine.get(path, from_line, lines)
 
-    # --- writing -----------------------------------------------------------------------------------------------------
+    # --- writing ---
 
     def note(self, text: str, *, sender: Sender | None = None, day: date | None = None, heading: str = "") -> Written:
         """Append to the note of the day; recorded with its provenance before the file changes."""
@@ -186,7 +184,7 @@ class Memory:
         """
         return turn.begin(self._parts, session, text, sender or Sender.unknown())
 
-    # --- keeping -------------------------------------------------------------------------------------------------------
+    # --- keeping ---
 
     def index(self, *, force: bool = False, only: Iterable[str] | None = None) -> SyncReport:
         """Bring the index up to the files: only what changed, by content; ``force`` reads everything again."""

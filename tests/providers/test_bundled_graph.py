@@ -1,4 +1,3 @@
-# ruff: noqa: RUF001 - the texts are in many scripts on purpose
 """The int8 graph computes the same model as a plain forward pass of the same weights."""
 
 import math

@@ -1,4 +1,3 @@
-# ruff: noqa: RUF001 - the texts are in many scripts on purpose
 """The tokenizer cuts text as the official tokenizer of the model does."""
 
 from pathlib import Path

@@ -39,7 +39,7 @@ _SURROGATES: Final = re.compile("[\ud800-\udfff]")
 
 def _character_rules() -> dict[int, str]:
     """What the vocabulary's normaliser does beyond NFKC: control characters go, odd spaces become spaces."""
-    rules = {code: "" for code in (*range(0x20), 0x7F, 0x8F, 0x9F)}
+    rules = dict.fromkeys((*range(32), 127, 143, 159), "")
     spaces = (0x09, 0x0A, 0x0C, 0x0D, 0x1680, *range(0x200B, 0x2010), 0x2028, 0x2029, 0x2581, 0xFEFF, 0xFFFD)
     rules.update((code, " ") for code in spaces)
     return rules
