@@ -30,7 +30,9 @@ def note(invocation: Invocation, text: tuple[str, ...], heading: str) -> None:
 @click.argument("text", nargs=-1, type=EXACT)
 @click.option("--key", type=EXACT, metavar="K", help="A name for what this is about; the older fact of it is replaced.")
 @click.option("--importance", type=Whole(1, 10), metavar="N", help="How much it matters, from 1 to 10.")
-@click.option("--trigger", "triggers", type=EXACT, multiple=True, metavar="T", help="A phrase that brings it up; may be repeated.")
+@click.option(
+    "--trigger", "triggers", type=EXACT, multiple=True, metavar="T", help="A phrase that brings it up; may be repeated."
+)
 @click.pass_obj
 def remember(
     invocation: Invocation, text: tuple[str, ...], key: str | None, importance: int | None, triggers: tuple[str, ...]
