@@ -76,7 +76,6 @@ def retrieval(
 ) -> None:
     """Index the notes in a state folder that is thrown away, run each query, and print a line of JSON for each.
 
-    \b
     {"id": …, "results": [{"path": …, "startLine": …, "endLine": …, "score": …}], "ms": …}
 
     The last line has the figures: indexSeconds, p50Ms, p95Ms, files, chunks and mode. Scores fall strictly from one

@@ -31,7 +31,7 @@ def note(invocation: Invocation, text: tuple[str, ...], heading: str) -> None:
 @click.option("--key", type=EXACT, metavar="K", help="A name for what this is about; the older fact of it is replaced.")
 @click.option("--importance", type=Whole(1, 10), metavar="N", help="How much it matters, from 1 to 10.")
 @click.option(
-    "--trigger", "triggers", type=EXACT, multiple=True, metavar="T", help="A phrase that brings it up; may be repeated."
+    "--trigger", "triggers", type=EXACT, multiple=True, metavar="T", help="A phrase that brings it up; repeatable."
 )
 @click.pass_obj
 def remember(

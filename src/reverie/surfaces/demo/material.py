@@ -91,15 +91,7 @@ def conversations() -> list[Line]:
 def questions() -> list[Question]:
     """Return the questions."""
     return [
-        Question(
-            row["id"],
-            row["query"],
-            row["lang"],
-            row["answer"],
-            _places(row["gold"]),
-            _places(row["older"]),
-            row["note"],
-        )
+        Question(**{**row, "gold": _places(row["gold"]), "older": _places(row["older"])})
         for row in _rows(FOLDER / "questions.jsonl")
     ]
 

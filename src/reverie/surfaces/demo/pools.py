@@ -93,8 +93,7 @@ def run(file: Path, folder: Path, questions: int) -> PoolsReport:
             with Progress(f"indexing pool {number}") as progress:
                 report = memory.index(progress=progress)
             index_seconds += report.seconds
-            for query in pool["queries"][: questions - len(asked)]:
-                asked.append(_ask(memory, query, gold))
+            asked += [_ask(memory, query, gold) for query in pool["queries"][: questions - len(asked)]]
             engine = memory.status().engine
             totals["files"] += engine.files
             totals["chunks"] += engine.chunks

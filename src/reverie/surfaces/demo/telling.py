@@ -90,10 +90,7 @@ class Telling:
             mark = "  <- the answer" if hit.evidence else "  <- the older word" if hit.outdated else ""
             output.say(f"{number}. {hit.citation}  {hit.score:.3f}  {_origin(hit)}{mark}", indent=4)
             output.say(f'"{output.shorten(hit.snippet, output.columns() - 9)}"', indent=7)
-        if part.rank is None:
-            told = "The answer is not among the hits"
-        else:
-            told = f"The answer is hit {part.rank}"
+        told = "The answer is not among the hits" if part.rank is None else f"The answer is hit {part.rank}"
         if part.changed and part.newest_first:
             told += f"; what it replaced is {_rank(part.outdated_rank)}"
         output.say(f"{told}. {part.mode} search, {part.milliseconds:.0f} ms.", indent=4)
