@@ -106,7 +106,7 @@ class LazyGroup(click.Group):
     """
 
     def __init__(self, *args: Any, parts: Mapping[str, tuple[str, str]] | None = None, **kwargs: Any) -> None:
-        kwargs.setdefault("context_settings", {"help_option_names": ["-h", "--help"]})
+        kwargs.setdefault("context_settings", {"help_option_names": ["-h", "--help"], "max_content_width": 100})
         super().__init__(*args, **kwargs)
         self._parts = parts or {}
 
