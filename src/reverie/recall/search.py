@@ -185,7 +185,10 @@ class Searcher:
         legs = ({hit.chunk_id: hit for hit in keyword}, {hit.chunk_id: hit for hit in vector})
         scores = [{at: hit.score for at, hit in leg.items()} for leg in legs]
         fused = ranking.fuse(scores[0], scores[1], self._settings)
-        best = sorted(fused, key=lambda at: (-fused[at], at))[: max(WEIGHED, 3 * request.max_results)]
+        last = len(fused)
+        ranks = {at: tuple(leg[at].rank if at in leg else last for leg in legs) for at in fused}
+        # Ties fall by the ranks within the legs, which fall by content: a rebuilt index gives the same answer (I9).
+        best = sorted(fused, key=lambda at: (-fused[at], ranks[at]))[: max(WEIGHED, 3 * request.max_results)]
         stored = self._index.load(sorted({*best, *exact}))
         now = request.as_of or self._clock.now()
         candidates: list[_Candidate] = []
