@@ -49,7 +49,7 @@ from reverie.writing.writer import RecordedWriter
 WATCH_SECONDS = 1.0
 
 _CONFIG_HEAD = """// Reverie's configuration (JSON5: comments and trailing commas are fine).
-// `reverie config get` lists every key with its meaning and default; `reverie config set KEY VALUE` keeps comments.
+// `reverie config get` lists every key with its value; `reverie config set KEY VALUE` keeps comments.
 {
 }
 """

@@ -9,8 +9,8 @@ import click
 from reverie.core.errors import UsageError
 from reverie.core.types import Written
 from reverie.surfaces import output
-from reverie.surfaces.cli.opening import opened
 from reverie.surfaces.cli.indexing import summary_of
+from reverie.surfaces.cli.opening import opened
 from reverie.surfaces.cli.parameters import EXACT, Whole, text_of
 from reverie.surfaces.cli.parts import Command, Invocation
 
