@@ -133,7 +133,7 @@ def assemble(
     ids: Ids | None,
     progress: Progress | None,
 ) -> Parts:
-    """Build the parts. Opens the durable store, and settles what a killed writer left half done; see ``Memory.open``."""
+    """Build the parts; opens the durable store and settles what a killed writer left half done."""
     paths = Paths.resolve(state_dir, workspace)
     whole = load_config(paths, file=config_file)
     config = whole.agent(agent)
