@@ -6,7 +6,7 @@ every run. Third-party plugins are found through the entry-point group ``reverie
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pluggy
 
 from reverie.core.errors import PluginError
-from reverie.core.types import Clock, Ids, MemoryEngine
+from reverie.core.types import Clock, Embedder, Ids, MemoryEngine, Passage, SourceProvider
 
 if TYPE_CHECKING:
     from reverie.core.config import AgentConfig
@@ -29,13 +29,20 @@ hookimpl = pluggy.HookimplMarker("reverie")
 
 @dataclass(frozen=True, slots=True)
 class EngineContext:
-    """What an engine is built from: where things are, how the agent is configured, and the sources of time and ids."""
+    """What an engine is built from.
+
+    ``sources`` are the documents to index, with the provenance of each line; ``open_embedder`` opens the configured
+    embedder or raises ``EmbedderUnavailable``; ``read_lines`` reads memory files and nothing else.
+    """
 
     agent: str
     paths: Paths
     config: AgentConfig
     clock: Clock
     ids: Ids
+    sources: Sequence[SourceProvider]
+    open_embedder: Callable[[], Embedder]
+    read_lines: Callable[[str, int, int | None], Passage]
 
 
 EngineFactory = Callable[[EngineContext], MemoryEngine]
