@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,8 @@ from bench.measuring.tables import Table, markdown
 
 CACHE = Path(__file__).resolve().parents[1] / "cache"
 RESULTS = CACHE / "results"
+#: The folders of a path that starts at the root; not those of an address.
+_FOLDERS = re.compile(r"(?<![\w.:/~…-])/(?:[^\s/'\"`:,;]+/)+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +109,18 @@ def new(
     )
 
 
+def portable(text: str) -> str:
+    """Return a text without the folders of whole paths: where things lie on one machine is of no use on another."""
+    return _FOLDERS.sub("…/", text)
+
+
 def page(run: Run, *, level: int = 2) -> str:
     """Return a run as Markdown: its command, date, machine and versions, then its tables, then who was missing."""
     machine = run.machine
     lines = [
         f"{'#' * level} {run.program.capitalize()}",
         "",
-        f"`{run.command}`, {run.at}.",
+        f"`{portable(run.command)}`, {run.at}.",
         "",
         f"{machine['cores']} cores of {machine['processor']}, {machine['memory']}; {machine['system']}; "
         f"{machine['python']}; load average at the start {machine['load']}.",
@@ -123,7 +131,7 @@ def page(run: Run, *, level: int = 2) -> str:
     lines += [markdown(table, level=level + 1) for table in run.tables]
     if run.missing:
         lines += [f"{'#' * (level + 1)} Missing", ""]
-        lines += [f"* {name}: {reason}" for name, reason in sorted(run.missing.items())]
+        lines += [f"* {name}: {portable(reason)}" for name, reason in sorted(run.missing.items())]
         lines.append("")
     for remark in run.remarks:
         lines += [remark, ""]
