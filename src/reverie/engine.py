@@ -12,9 +12,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reverie.core.errors import EmbedderUnavailable, ReverieError
-from reverie.core.types import Embedder, EngineStatus, Passage, SearchRequest, SearchResult, SyncReport
+from reverie.core.types import Embedder, EngineStatus, Passage, Progress, SearchRequest, SearchResult, SyncReport
 from reverie.index.index import Index
-from reverie.index.indexer import SyncBudget
+from reverie.index.sync import SyncBudget
 from reverie.plugins import DEFAULT_ENGINE, EngineContext, EngineFactory, hookimpl
 from reverie.recall.ranking import RankingSettings
 from reverie.recall.search import Searcher
@@ -68,7 +68,7 @@ class CoreEngine:
         *,
         force: bool = False,
         only: Iterable[str] | None = None,
-        progress: Callable[[int, int], None] | None = None,
+        progress: Progress | None = None,
     ) -> SyncReport:
         """Bring the index up to the files, whatever it takes."""
         with self._lock:
@@ -163,12 +163,12 @@ class CoreEngine:
     def _ranking(self) -> RankingSettings:
         search = self._context.config.search
         return RankingSettings(
-            recency=search.recency,
-            recency_half_life_days=search.recency_half_life_days,
-            recency_floor=search.recency_floor,
-            importance=search.importance,
-            mmr=search.mmr,
-            mmr_lambda=search.mmr_lambda,
+            recency=search.recency.enabled,
+            recency_half_life_days=search.recency.half_life_days,
+            recency_floor=search.recency.floor,
+            importance=search.importance.enabled,
+            mmr=search.mmr.enabled,
+            mmr_lambda=search.mmr.lambda_,
         )
 
 

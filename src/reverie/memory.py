@@ -18,6 +18,7 @@ from types import TracebackType
 from reverie import doctor, turn
 from reverie.assembly import Parts, assemble, prepare
 from reverie.core import provenance
+from reverie.core.config import AgentConfig
 from reverie.core.errors import UsageError
 from reverie.core.types import (
     Clock,
@@ -25,6 +26,7 @@ from reverie.core.types import (
     Hit,
     Ids,
     Passage,
+    Progress,
     Provenance,
     SearchRequest,
     SearchResult,
@@ -36,8 +38,6 @@ from reverie.core.types import (
 from reverie.doctor import Finding, Status
 from reverie.turn import Turn
 from reverie.writing.importing import ImportReport, import_markdown
-
-Progress = Callable[[int, int], None]
 
 
 class Memory:
@@ -72,7 +72,7 @@ class Memory:
             config_file: another configuration than ``<state>/reverie.json5``.
             clock: the source of time.
             ids: the source of identifiers.
-            progress: called with (done, total) while the model is built, once on a machine.
+            progress: told how far the model's build is, once on a machine.
 
         Raises:
             ConfigError: the configuration cannot be used.
@@ -116,13 +116,23 @@ class Memory:
         """Close the memory."""
         self.close()
 
+    @property
+    def config(self) -> AgentConfig:
+        """Return what is configured for this agent."""
+        return self._parts.config
+
+    @property
+    def clock(self) -> Clock:
+        """Return the clock of this memory, in the user's zone."""
+        return self._parts.clock
+
     # --- recall ---
 
     def search(self, query: str, *, max_results: int | None = None, corpus: Corpus | str = Corpus.MEMORY) -> list[Hit]:
         """Return the best hits for any text, best first. :meth:`recall` tells more about the answer."""
-        config = self._parts.config.search
-        limit = config.max_results if max_results is None else max_results
-        return list(self.recall(SearchRequest(query, limit, config.min_score, Corpus(corpus))).hits)
+        usual = self._parts.config.search.query
+        limit = usual.max_results if max_results is None else max_results
+        return list(self.recall(SearchRequest(query, limit, usual.min_score, Corpus(corpus))).hits)
 
     def recall(self, request: SearchRequest) -> SearchResult:
         """Return hits with the mode, the notices and the trace of the search.
@@ -186,9 +196,11 @@ class Memory:
 
     # --- keeping ---
 
-    def index(self, *, force: bool = False, only: Iterable[str] | None = None) -> SyncReport:
+    def index(
+        self, *, force: bool = False, only: Iterable[str] | None = None, progress: Progress | None = None
+    ) -> SyncReport:
         """Bring the index up to the files: only what changed, by content; ``force`` reads everything again."""
-        return self._parts.engine.sync(force=force, only=only)
+        return self._parts.engine.sync(force=force, only=only, progress=progress)
 
     def watch(self, stop: threading.Event, on_sync: Callable[[SyncReport], None]) -> None:
         """Index now and again whenever a file changes, until ``stop`` is set. Blocks."""

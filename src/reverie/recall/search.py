@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from reverie.core.errors import EmbedderUnavailable
+from reverie.core.provenance import is_trusted
 from reverie.core.text import collapse
 from reverie.core.types import Chunk, Clock, Hit, HitTrace, Leg, SearchMode, SearchRequest, SearchResult
 from reverie.recall import ranking
@@ -29,6 +30,10 @@ LEG_LIMIT = 200
 DIVERSITY_WINDOW = 40
 #: The longest query that is read; what lies beyond is ignored, and said so.
 QUERY_CHARS = 4000
+#: The part of the results that only trusted text may fill, as long as there is any. What was not born trusted can echo
+#: a question word for word (a poisoned page does); it stays findable in the places that are left, and never takes the
+#: place of the owner's own lines.
+TRUSTED_SHARE = 0.8
 #: Two hits of one file that share this part of the shorter one's lines are one passage (list A, RANK-03).
 SAME_PASSAGE = 0.5
 
@@ -205,13 +210,14 @@ class Searcher:
         joined = _join_overlaps(candidates)
         window = joined[: max(DIVERSITY_WINDOW, request.max_results)]
         order = [(candidate.stored.chunk.text, candidate.score + candidate.exact) for candidate in window]
-        chosen = []
-        for at, factor in ranking.diversify(order, request.max_results, self._settings):
+        ordered = []
+        for at, factor in ranking.diversify(order, len(window), self._settings):
             candidate = window[at]
             if factor < 1.0:
                 candidate.multipliers["diversity"] = factor
                 candidate.score *= factor
-            chosen.append(candidate)
+            ordered.append(candidate)
+        chosen = _trusted_first(ordered, request.max_results)
         threshold = request.min_score or 0.0
         kept = [candidate for candidate in chosen if candidate.score >= threshold or candidate.exact]
         if not kept:
@@ -224,6 +230,19 @@ class Searcher:
                 where = f"{chunk.path}#L{chunk.start_line}"
                 dropped.append((where, f"score {candidate.score:.3f} below {threshold:g}"))
         return [_hit(candidate, request.query) for candidate in kept]
+
+
+def _trusted_first(ordered: Sequence[_Candidate], limit: int) -> list[_Candidate]:
+    """Return the first ``limit``, with the leading places kept for trusted text; the rest is open to all by score."""
+    reserved = math.ceil(limit * TRUSTED_SHARE)
+    trusted = [candidate for candidate in ordered if is_trusted(candidate.stored.chunk.provenance.origin)]
+    leading = trusted[:reserved]
+    taken = {id(candidate) for candidate in leading}
+    for candidate in ordered[: len(leading)]:
+        if id(candidate) not in taken:
+            candidate.notes += ("placed after trusted text",)
+    rest = [candidate for candidate in ordered if id(candidate) not in taken]
+    return (leading + rest)[:limit]
 
 
 def _mode(keyword: bool, vector: bool) -> SearchMode:
