@@ -18,11 +18,12 @@ KEPT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "TMPDIR")
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A process to start: its words, what it finds in the environment besides `KEPT`, and where it runs."""
+    """A process to start: its words, what it finds in the environment besides `KEPT`, where it runs, what it reads."""
 
     words: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict)
     folder: Path | None = None
+    read: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +53,13 @@ def run(command: Command, *, deadline: float = 3_600.0) -> Ran:
     must stay small itself: it loads no model and no numpy.
     """
     environment = {name: os.environ[name] for name in KEPT if name in os.environ} | dict(command.environment)
-    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as complaints:
+    with tempfile.TemporaryFile() as read, tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as complaints:
+        read.write(command.read.encode())
+        read.seek(0)
         begun = time.perf_counter()
         process = subprocess.Popen(
             command.words,
-            stdin=subprocess.DEVNULL,
+            stdin=read,
             stdout=output,
             stderr=complaints,
             cwd=command.folder,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -47,6 +48,13 @@ class Contender(Protocol):
 
     def found(self, output: str) -> list[str]:
         """Return the paths of the results that a search printed, best first, relative to the notes."""
+        ...
+
+    def warm(self, queries: Sequence[str]) -> Command | None:
+        """Return the command that opens the index once, answers each query, and prints the milliseconds as a list.
+
+        ``None`` if the system has nothing of the kind.
+        """
         ...
 
     def chunks(self) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from bench.measuring.processes import Command, run
@@ -28,6 +30,10 @@ class Memsearch:
         place.home.mkdir(parents=True, exist_ok=True)
 
     @property
+    def _store(self) -> Path:
+        return self._place.home / "milvus.db"
+
+    @property
     def versions(self) -> dict[str, str]:
         """Return the versions of memsearch and of Milvus Lite."""
         packages = self._folder.glob("lib/python*/site-packages/*.dist-info")
@@ -47,6 +53,11 @@ class Memsearch:
         notes = self._place.notes.resolve()
         return [Path(hit["source"]).relative_to(notes).as_posix() for hit in json.loads(output)]
 
+    def warm(self, queries: Sequence[str]) -> Command:
+        """Return a process around memsearch's own class."""
+        given = {"store": str(self._store), "queries": list(queries), "limit": LIMIT}
+        return replace(self._command("warm"), read=json.dumps(given))
+
     def chunks(self) -> int:
         """Return what ``memsearch stats`` says."""
         ran = run(self._command("stats"), deadline=300)
@@ -65,7 +76,7 @@ class Memsearch:
             str(program),
             *words,
             "--milvus-uri",
-            str(home / "milvus.db"),
+            str(self._store),
         )
         environment = {
             "HOME": str(home),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from bench.measuring.processes import Command, run
@@ -64,6 +65,9 @@ class OpenClaw:
         if "results" not in answer:
             raise PeerMissing(f"openclaw memory search: {output.strip()[:200]}")
         return [str(hit["path"]) for hit in answer["results"]]
+
+    def warm(self, queries: Sequence[str]) -> None:
+        """Return nothing: its command line ends with each search."""
 
     def chunks(self) -> int:
         """Return what ``openclaw memory status`` says."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from bench.measuring.processes import Command, run
@@ -25,6 +26,10 @@ class Reverie:
         self.name = "Reverie" if provider == "bundled" else "Reverie, keywords only"
         state = place.home / "state"
         state.mkdir(parents=True, exist_ok=True)
+        shared = state / "cache" / "embedders"
+        shared.parent.mkdir(exist_ok=True)
+        if not shared.exists():
+            shared.symlink_to(place.model)  # built once for all, as on any machine after the first use
         settings = json.dumps({"memory": {"search": {"provider": provider}}}, indent=1)
         (state / "reverie.json5").write_text(settings + "\n", encoding="utf-8")
 
@@ -45,6 +50,12 @@ class Reverie:
         """Return the paths, which Reverie gives relative to the workspace."""
         answer = json.loads(output)
         return [str(hit["path"]) for hit in answer["hits"]]
+
+    def warm(self, queries: Sequence[str]) -> Command:
+        """Return a process around Reverie's own class."""
+        given = {"queries": list(queries), "limit": LIMIT}
+        words = (sys.executable, "-m", "bench.probes.answering")
+        return Command(words, self.environment(), ROOT, json.dumps(given))
 
     def chunks(self) -> int:
         """Return what ``reverie status`` says."""

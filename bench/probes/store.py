@@ -14,11 +14,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 from bench import corpus
 from bench.measuring.processes import resident
 from bench.peers.contender import LIMIT
-from reverie import Memory, SearchRequest
+from reverie import Memory, SearchRequest, assembly
 
 if TYPE_CHECKING:
     from reverie.core.types import Embedder
@@ -149,9 +150,11 @@ def opened(notes: Path, state: Path, embedder: Embedder | None) -> Iterator[Memo
     provider = "none" if embedder is None else "bundled"
     settings = json.dumps({"memory": {"search": {"provider": provider}}})
     (state / "reverie.json5").write_text(settings + "\n", encoding="utf-8")
-    with Memory.open(state_dir=state, workspace=notes) as memory:
-        if embedder is not None:
-            lend(memory, embedder)
+    # The one place where an embedder is opened; a provider of this kind can't be named in a configuration.
+    with (
+        mock.patch.object(assembly, "open_embedder", lambda *_: embedder),
+        Memory.open(state_dir=state, workspace=notes) as memory,
+    ):
         yield memory
 
 
@@ -168,11 +171,6 @@ def embedder_of(name: str, model: Path | None) -> Embedder | None:
     if model is None:
         raise SystemExit("error: the bundled embedder needs --model")
     return BundledEmbedder.open(model)
-
-
-def lend(memory: Memory, embedder: Embedder) -> None:
-    """Let the engine of an open memory use this embedder; it has not opened one of its own yet."""
-    raise NotImplementedError
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ from bench.stages.plan import Field, Outcome, Plan
 OURS = "Reverie"
 #: Runs of each system before the measured ones: files are in the system's cache, compiled code is in its own.
 WARM_UP = 1
+WARM_SEARCHES = 5
 
 
 def measure(plan: Plan, say: Callable[[str], None]) -> Outcome:
@@ -30,9 +32,14 @@ def measure(plan: Plan, say: Callable[[str], None]) -> Outcome:
     with gathered(plan, notes) as field:
         indexing = _index_all(field, say)
         searches, found = _search_all(field, plan, say)
-        tables = [_cold_table(field, searches, found, plan), _index_table(field, indexing, plan)]
+        warm = _warm_all(field, plan, say)
+        tables = [
+            _cold_table(field, searches, found, plan),
+            _warm_table(field, warm, plan),
+            _index_table(field, indexing, plan),
+        ]
         raw = {name: [ran.seconds for ran in runs] for name, runs in searches.items()}
-        return Outcome(tables, field.missing, {"cold seconds": raw}, field.versions)
+        return Outcome(tables, field.missing, {"cold seconds": raw, "warm milliseconds": warm}, field.versions)
 
 
 @contextmanager
@@ -95,6 +102,23 @@ def _search_all(
     return {one.name: runs[one.name] for one in field.present}, found
 
 
+def _warm_all(field: Field, plan: Plan, say: Callable[[str], None]) -> dict[str, list[float]]:
+    """Return the milliseconds of each search in a process that stays; a system without such a thing has no entry."""
+    asked = [query.text for query in corpus.queries(plan.chunks, plan.queries + WARM_SEARCHES)]
+    times: dict[str, list[float]] = {}
+    for contender in field.present:
+        command = contender.warm(asked)
+        if command is None:
+            continue
+        say(f"warm search with {contender.name}")
+        ran = processes.run(command, deadline=7_200)
+        if ran.failure:
+            field.missing[f"{contender.name}, warm search"] = ran.failure
+        else:
+            times[contender.name] = json.loads(ran.output)[WARM_SEARCHES:]
+    return times
+
+
 def _ran(command: processes.Command, what: str) -> Ran:
     ran = processes.run(command, deadline=7_200)
     if ran.failure:
@@ -147,6 +171,27 @@ def _against(ours: Sequence[float], theirs: Sequence[float], name: str) -> tuple
         return None, None
     pairs = ratio(ours, theirs)
     return pairs.median, f"{pairs.lowest:.3f} to {pairs.highest:.3f}"
+
+
+def _warm_table(field: Field, times: dict[str, list[float]], plan: Plan) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    ours = times.get(OURS)
+    for contender in field.present:
+        if contender.name not in times:
+            continue
+        found = summary(times[contender.name])
+        other = contender.name != OURS
+        share = summary(ours).median / found.median if ours and other else None
+        rows.append((contender.name, found.median, found.p95, share))
+    return Table(
+        f"Search in a process that stays, {plan.chunks:,} chunks",
+        ("system", "p50 ms", "p95 ms", "Reverie's p50 / this"),
+        tuple(rows),
+        (
+            f"{plan.queries} different queries, each embedded by the same model in the same process, one at a time. "
+            "Reverie also looks whether a note has changed. OpenClaw's command line has no such mode.",
+        ),
+    )
 
 
 def _index_table(field: Field, done: dict[str, tuple[Ran, Ran, int]], plan: Plan) -> Table:

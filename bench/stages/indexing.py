@@ -22,10 +22,10 @@ def measure(plan: Plan, say: Callable[[str], None]) -> Outcome:
     chunks, rounds = min(plan.chunks, LARGEST), min(plan.rounds, ROUNDS)
     say(f"indexing with the embedder, {rounds} rounds of {chunks} chunks")
     folder = plan.folder.resolve() / "throughput"
-    words = (sys.executable, "-m", "bench.probes.throughput", "--folder", str(folder), "--model")
-    words += (str(plan.model.resolve()), "--chunks", str(chunks), "--rounds", str(rounds))
+    words = [sys.executable, "-m", "bench.probes.throughput", "--folder", str(folder)]
+    words += ["--model", str(plan.model.resolve()), "--chunks", str(chunks), "--rounds", str(rounds)]
     environment = {"HOME": str(plan.folder.resolve()), "PYTHONPATH": str(ROOT / "src")}
-    ran = processes.run(Command(words, environment, ROOT))
+    ran = processes.run(Command(tuple(words), environment, ROOT))
     if ran.failure:
         return Outcome([], {"Reverie, indexing with the embedder": ran.failure})
     figures = json.loads(ran.output)
