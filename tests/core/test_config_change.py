@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from reverie.core.config import get_value, load_config, set_value, unset_value
 from reverie.core.config.change import HEADER
-from reverie.core.errors import ConfigError, ReverieError, StoreUnwritable, UsageError
+from reverie.core.errors import ConfigError, ReverieError, StoreBusy, StoreUnwritable, UsageError
 from reverie.core.paths import Paths
 
 
@@ -207,7 +207,20 @@ def test_dur_06_a_save_by_an_editor_in_between_is_not_lost(paths, monkeypatch):
     assert pyjson5.decode(content(paths)) == {"cron": {"enabled": False}, "memory": {"citations": "off"}}
 
 
-KEYS_BY_PROCESS = [[f"session.identityLinks.person{number}-{count}" for count in range(12)] for number in range(4)]
+def test_a_process_that_never_ends_its_change_is_not_waited_for_without_end(paths, monkeypatch):
+    fcntl = pytest.importorskip("fcntl")
+    before = write(paths, "{}")
+    paths.locks.mkdir()
+    monkeypatch.setattr("reverie.core.config.change.LOCK_SECONDS", 0)
+    with (paths.locks / "config.lock").open("ab") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        with pytest.raises(StoreBusy):
+            set_value(paths, "memory.citations", "on")
+    assert content(paths) == before
+    set_value(paths, "memory.citations", "on")
+
+
+KEYS_BY_PROCESS = [[f"session.identityLinks.person{number}-{count}" for count in range(6)] for number in range(3)]
 
 
 def set_all(state, keys, barrier):

@@ -76,12 +76,15 @@ curl -H "Authorization: Bearer {A}" https://api.example/v1
 DATABASE=postgres://u:p@host/db
 the deploy took 12 minutes"""
     clean, kinds = redact(text)
-    assert clean == """$ env
+    assert (
+        clean
+        == """$ env
 API_TOKEN=[redacted: token]
 curl -H "Authorization: Bearer [redacted: bearer token]" https://api.example/v1
 [redacted: private key]
 DATABASE=postgres://u:[redacted: url password]@host/db
 the deploy took 12 minutes"""
+    )
     assert kinds == ("private key", "url password", "bearer token", "token")
 
 

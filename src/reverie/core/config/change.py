@@ -5,15 +5,16 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path as File
-from typing import Any
+from typing import Any, BinaryIO
 
 from reverie.core.config.layers import read_text
 from reverie.core.config.load import problems_of
 from reverie.core.config.reading import INVALID, Path, Problem, Reading, dotted, is_unset
 from reverie.core.config.value import kind_at, split_key
-from reverie.core.errors import ConfigError, StoreUnwritable
+from reverie.core.errors import ConfigError, StoreBusy, StoreUnwritable
 from reverie.core.json5_edit import set_in, unset_in
 from reverie.core.json5_text import parse
 from reverie.core.paths import Paths, make_folder
@@ -22,6 +23,9 @@ if sys.platform == "win32":
     import msvcrt
 else:
     import fcntl
+
+#: How long a change waits for another process.
+LOCK_SECONDS = 10.0
 
 HEADER = """\
 // The configuration of Reverie, in JSON5: comments, trailing commas and bare keys are welcome.
@@ -41,6 +45,7 @@ def set_value(
         ConfigError: there is no such key, the value is not of its kind, or the file is not JSON5. Nothing is written.
         UsageError: the name is not that of a key.
         StoreUnwritable: the file cannot be written.
+        StoreBusy: another process has been changing it for a long time.
     """
     path = split_key(name)
     if is_unset(raw):
@@ -164,9 +169,22 @@ def _locked(paths: Paths) -> Iterator[None]:
     except OSError as error:
         raise StoreUnwritable("The lock cannot be made", path=str(lock), reason=error.strerror) from error
     with stream:
+        deadline = time.monotonic() + LOCK_SECONDS
+        while not _taken(stream):
+            if time.monotonic() >= deadline:
+                raise StoreBusy("Another process is changing the configuration", path=str(lock))
+            time.sleep(0.02)
+        yield
+
+
+def _taken(stream: BinaryIO) -> bool:
+    """Try to take the lock, without waiting."""
+    try:
         if sys.platform == "win32":
             stream.seek(0)
-            msvcrt.locking(stream.fileno(), msvcrt.LK_LOCK, 1)
+            msvcrt.locking(stream.fileno(), msvcrt.LK_NBLCK, 1)
         else:
-            fcntl.flock(stream, fcntl.LOCK_EX)
-        yield
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
