@@ -31,18 +31,18 @@ from reverie.index.watcher import Watcher
 from reverie.plugins import DEFAULT_ENGINE, EngineContext, PluginSlots
 from reverie.providers.bundled.embedder import BundledEmbedder
 from reverie.providers.bundled.fallback import UseEmbedder
-from reverie.recall.prompt import Budgets
+from reverie.recall.prompt import MEMORY_CHARS, USER_CHARS, Budgets
 from reverie.sessions.directory import SessionDirectory
 from reverie.sessions.source import TranscriptSource
 from reverie.sessions.turns import TurnRecorder
 from reverie.store.durable import DurableStore
 from reverie.workspace import scaffold
-from reverie.workspace.files import locked, replace
+from reverie.workspace.files import replace
 from reverie.workspace.notes import Workspace
 from reverie.workspace.paths import NOTES
 from reverie.workspace.source import WorkspaceSource
 from reverie.writing.judging import LineJudge
-from reverie.writing.recording import lines_of, present
+from reverie.writing.recording import lines_of
 from reverie.writing.writer import RecordedWriter
 
 #: How often a watch looks whether it still runs.
@@ -135,7 +135,7 @@ def assemble(
     ids: Ids | None,
     progress: Progress | None,
 ) -> Parts:
-    """Build the parts. Opens the durable store, and settles what a killed writer left half done; see ``Memory.open``."""
+    """Build the parts; opens the durable store and settles what a killed writer left half done."""
     paths = Paths.resolve(state_dir, workspace)
     whole = load_config(paths, file=config_file)
     config = whole.agent(agent)
@@ -161,10 +161,9 @@ def assemble(
         read_lines=lambda path, start, count: _read(place, config, path, start, count),
     )
     sessions = SessionDirectory(paths.sessions(name), name)
-    durable.recover(
-        lambda relative: present(place.path(relative)),
-        lambda relative: locked(paths.locks, place.path(relative)),
-    )
+    budgets = {"MEMORY.md": min(MEMORY_CHARS, config.bootstrap_max_chars), "USER.md": USER_CHARS}
+    writer = RecordedWriter(place, durable, clock, budgets=budgets)
+    writer.recover()
     return Parts(
         agent=name,
         paths=paths,
@@ -175,7 +174,7 @@ def assemble(
         workspace=place,
         durable=durable,
         judge=judge,
-        writer=RecordedWriter(place, durable, clock),
+        writer=writer,
         sessions=sessions,
         recorder=TurnRecorder(sessions, clock, ids, external_tools=config.external_tools),
         slots=slots,

@@ -9,12 +9,10 @@ from reverie._version import __version__
 from reverie.assembly import Parts
 from reverie.core.errors import FileUnreadable, ReverieError
 from reverie.core.types import EngineStatus
-from reverie.recall.prompt import USER_CHARS
+from reverie.recall.prompt import MEMORY_CHARS, USER_CHARS
 
 Level = Literal["ok", "note", "warning", "error"]
 
-#: What long-term memory may hold when dreaming writes it (OpenClaw 2026.9.6).
-MEMORY_CHARS = 10_000
 #: A curated file this near to its budget is worth a word.
 NEAR = 0.9
 #: What later versions bring; said plainly wherever the state is shown.
@@ -43,6 +41,7 @@ class Status:
     engine: EngineStatus
     curated: tuple[FileFact, ...]
     sessions: int
+    writes: int
     untrusted_files: tuple[str, ...]
     warnings: tuple[str, ...]
     not_built: tuple[str, ...]
@@ -70,6 +69,7 @@ def status(parts: Parts, *, deep: bool) -> Status:
         engine=parts.engine.status(deep=deep),
         curated=tuple(_curated(parts)),
         sessions=len(parts.sessions.list()),
+        writes=parts.durable.count(),
         untrusted_files=tuple(sorted(parts.durable.doubtful_paths())),
         warnings=parts.whole.warnings,
         not_built=NOT_BUILT,

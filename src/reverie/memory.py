@@ -159,7 +159,9 @@ class Memory:
 
     def note(self, text: str, *, sender: Sender | None = None, day: date | None = None, heading: str = "") -> Written:
         """Append to the note of the day; recorded with its provenance before the file changes."""
-        return self._parts.writer.note(text, self._born(sender), day=day, heading=heading or None)
+        written = self._parts.writer.note(text, self._born(sender), day=day, heading=heading or None)
+        self._parts.engine.touched()
+        return written
 
     def remember(
         self,
@@ -174,9 +176,11 @@ class Memory:
 
         A fact whose ``key`` is known supersedes the older one. ``Written.note`` says where it went and why.
         """
-        return self._parts.writer.remember(
+        written = self._parts.writer.remember(
             text, self._born(sender), key=key, importance=importance, triggers=tuple(triggers)
         )
+        self._parts.engine.touched()
+        return written
 
     def import_markdown(self, source: Path | str) -> ImportReport:
         """Copy Markdown files into ``memory/imports/markdown``; the source is never changed.
@@ -184,7 +188,9 @@ class Memory:
         Raises:
             ImportRefused: there is nothing to import there.
         """
-        return import_markdown(self._parts.writer, Path(source))
+        report = import_markdown(self._parts.writer, Path(source))
+        self._parts.engine.touched()
+        return report
 
     def turn(self, session: str, text: str, sender: Sender | None = None) -> Turn:
         """Begin a turn: records the message with its provenance and builds what may enter the prompt.

@@ -211,6 +211,7 @@ class MemoryTools:
     def _write(self, write: Callable[[Provenance], Any]) -> dict[str, Any]:
         try:
             written = write(self._turn.write_provenance())
+            self._parts.engine.touched()
         except ReverieError as error:
             return {"status": "error", "error": str(error), "hint": error.hint}
         result = {

@@ -427,6 +427,10 @@ class MemoryEngine(Protocol):
         """Bring the index up to the files. ``only`` names memory paths that are known to have changed."""
         ...
 
+    def touched(self) -> None:
+        """Be told that a source was just written, so that the next search sees it (choice C24)."""
+        ...
+
     def status(self, *, deep: bool = False) -> EngineStatus:
         """Return the state; ``deep`` may probe the embedder."""
         ...

@@ -17,6 +17,8 @@ from reverie.core.types import ChatType, Provenance, SessionKind
 FILE_CHARS = 20_000
 TOTAL_CHARS = 60_000
 USER_CHARS = 4_000
+#: What MEMORY.md may come to by our hand; a person may write more, which is then cut with a notice.
+MEMORY_CHARS = 10_000
 #: A file is left out when less than this remains of the total.
 LEAST_CHARS = 64
 

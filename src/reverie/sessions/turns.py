@@ -227,6 +227,15 @@ class RecordedTurn:
             )
         )[1]
 
+    def taint(self, why: str) -> None:
+        """Taint the turn because of what a tool of our own has shown; kept in the transcript as a tool result is.
+
+        Raises:
+            TranscriptError: it could not be written; the turn is tainted all the same.
+        """
+        if not self._state.tainted:
+            self.tool_result("memory", why, ContentSource.UNTRUSTED_FILE)
+
     def reply(self, text: str, *, model: str = "") -> str:
         """Record what the assistant said and return the id of its entry.
 
