@@ -6,6 +6,7 @@ inputs give the same results (invariant I11).
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import uuid
@@ -13,8 +14,8 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from .errors import ConfigError
-from .types import Clock
+from reverie.core.errors import ConfigError
+from reverie.core.types import Clock
 
 _DAY = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
 
@@ -86,17 +87,16 @@ def checked_zone(name: str) -> str:
     try:
         ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise ConfigError("This time zone is not known", zone=name, hint="use an IANA name such as Europe/Berlin") from error
+        hint = "use an IANA name such as Europe/Berlin"
+        raise ConfigError("This time zone is not known", zone=name, hint=hint) from error
     return name
 
 
 def host_zone() -> str:
     """Return the IANA zone of the machine: ``TZ``, ``/etc/timezone`` or ``/etc/localtime``; else ``UTC``."""
     candidates = [os.environ.get("TZ", "").lstrip(":")]
-    try:
+    with contextlib.suppress(OSError):  # most systems have only one of the two files
         candidates.append(Path("/etc/timezone").read_text(encoding="utf-8").strip())
-    except OSError:
-        pass
     target = os.path.realpath("/etc/localtime")
     if "/zoneinfo/" in target:
         candidates.append(target.split("/zoneinfo/", 1)[1])

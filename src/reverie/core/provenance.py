@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from enum import StrEnum
 
-from .types import Provenance, Sender, SessionKind, SourceClass
+from reverie.core.types import Provenance, Sender, SessionKind, SourceClass
 
 #: Trust falls along this order (OpenClaw 2026.9.6: owner < agent < system < untrusted as "worst of").
 TRUST_ORDER = (SourceClass.OWNER, SourceClass.AGENT, SourceClass.SYSTEM, SourceClass.UNTRUSTED)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import re
 from collections.abc import Iterable
 
-from .language import is_cjk, tokens
+from reverie.core.language import is_cjk, tokens
 
 _SPACE = re.compile(r"\s+")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
@@ -52,7 +53,7 @@ def cut(text: str, limit: int, mark: str = "…") -> str:
 def shingles(text: str) -> frozenset[str]:
     """Return the words of a text, plus neighbouring pairs of CJK characters: the set that Jaccard compares."""
     found = tokens(text)
-    pairs = [a + b for a, b in zip(found, found[1:], strict=False) if is_cjk(a) and is_cjk(b)]
+    pairs = [a + b for a, b in itertools.pairwise(found) if is_cjk(a) and is_cjk(b)]
     return frozenset(found) | frozenset(pairs)
 
 

@@ -5,7 +5,7 @@ Everything here is a frozen value or a Protocol; nothing here reads a file, a cl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -123,8 +123,10 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class SourceScan:
-    """The result of looking at a root. ``missing_root`` is set when the root itself is not there: then nothing
-    may be taken for deleted."""
+    """The result of looking at a root.
+
+    ``missing_root`` is set when the root itself is not there: then nothing may be taken for deleted.
+    """
 
     stats: tuple[SourceStat, ...] = ()
     skipped: tuple[Skipped, ...] = ()
@@ -174,8 +176,11 @@ class SourceProvider(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Annotations:
-    """What the trailing comments of an entry say. ``project`` is ``None`` for an untagged entry;
-    ``invalid_project`` marks a malformed tag, which keeps the entry out of every automatic path."""
+    """What the trailing comments of an entry say.
+
+    ``project`` is empty for an untagged entry; ``invalid_project`` marks a malformed tag, which keeps the entry out
+    of every automatic path.
+    """
 
     triggers: tuple[str, ...] = ()
     importance: int | None = None
@@ -187,8 +192,11 @@ class Annotations:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A piece of a document that is searched as one. Lines are 1-based and inclusive; ``text`` is what a person
-    sees (annotation comments removed), ``hash`` is the sha256 of what is embedded."""
+    """A piece of a document that is searched as one.
+
+    Lines are 1-based and inclusive; ``text`` is what a person sees (annotation comments removed), ``hash`` is the
+    sha256 of what is embedded.
+    """
 
     path: str
     corpus: Corpus
@@ -266,8 +274,11 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """The answer of a search. ``notices`` say in plain words what the reader must know: that only keywords were
-    used, that the index is behind, what was withheld. ``dropped`` explains candidates that did not come through."""
+    """The answer of a search.
+
+    ``notices`` say in plain words what the reader must know: that only keywords were used, that the index is behind,
+    what was withheld. ``dropped`` explains candidates that did not come through.
+    """
 
     hits: tuple[Hit, ...] = ()
     mode: SearchMode = "empty"
@@ -294,8 +305,11 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class SyncReport:
-    """What a sync did. Counts are of files except ``chunks`` and ``embedded``; ``pending`` counts files that are
-    known to have changed but were left for later."""
+    """What a sync did.
+
+    Counts are of files except ``chunks`` and ``embedded``; ``pending`` counts files that are known to have changed
+    but were left for later.
+    """
 
     added: int = 0
     changed: int = 0
@@ -341,6 +355,10 @@ class Written:
 
 
 # --- ports -----------------------------------------------------------------------------------------------------
+
+#: Told how long work goes on: what is being done, how much of it is done, how much there is.
+Progress = Callable[[str, int, int], None]
+
 
 
 class Clock(Protocol):
@@ -403,8 +421,14 @@ class MemoryEngine(Protocol):
         """Read lines of a memory file. Raises ``PathNotAllowed`` for anything else."""
         ...
 
-    def sync(self, *, force: bool = False, only: Iterable[str] | None = None) -> SyncReport:
+    def sync(
+        self, *, force: bool = False, only: Iterable[str] | None = None, progress: Progress | None = None
+    ) -> SyncReport:
         """Bring the index up to the files. ``only`` names memory paths that are known to have changed."""
+        ...
+
+    def touched(self) -> None:
+        """Be told that a source was just written, so that the next search sees it (choice C24)."""
         ...
 
     def status(self, *, deep: bool = False) -> EngineStatus:

@@ -82,6 +82,7 @@ ON CONFLICT (entry, session) DO UPDATE SET
     session_key = excluded.session_key, origin = excluded.origin, observed_at = max(observed_at, excluded.observed_at)
 """
 _ORIGINS = "SELECT session, session_key, origin, observed_at FROM entry_origin WHERE entry = ? ORDER BY session"
+_COUNT = "SELECT count(*) FROM write_record WHERE state = 'committed'"
 _SETTING = "SELECT value FROM setting WHERE key = ?"
 _SET = "INSERT INTO setting (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 
@@ -367,6 +368,10 @@ class DurableStore:
     def set_setting(self, key: str, value: str) -> None:
         """Store a value under a key."""
         self.database.execute(_SET, (key, value))
+
+    def count(self) -> int:
+        """Return how many writes were recorded."""
+        return int(self.database.value(_COUNT))
 
     def export(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield every row of every table as its table's name and a mapping of columns, all of one moment."""

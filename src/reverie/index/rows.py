@@ -1,0 +1,270 @@
+"""Chunks in and out of their rows, and the filters of a search in SQL."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from reverie.core.clock import as_utc
+from reverie.core.types import (
+    Annotations,
+    Chunk,
+    Corpus,
+    Provenance,
+    SearchRequest,
+    SessionKind,
+    SourceClass,
+)
+from reverie.store.database import Database, Row
+
+_COLUMNS = (
+    "c.id, s.path, c.corpus, c.start_line, c.end_line, t.text, c.heading, c.hash, c.origin, c.kind, c.observed_at, "
+    "c.session, c.sender, c.key, c.triggers, c.importance, c.project, c.invalid_project, c.review, c.entry_key, "
+    "c.date, s.curated, c.position"
+)
+_FROM = "FROM chunk c JOIN source s ON s.id = c.source_id JOIN chunk_text t ON t.id = c.id"
+_LOAD = f"SELECT {_COLUMNS} {_FROM} WHERE c.id IN (SELECT value FROM json_each(?))"
+_CURATED = f"SELECT {_COLUMNS} {_FROM} WHERE s.curated = 1 ORDER BY s.path, c.position"
+_OF_PATH = f"SELECT {_COLUMNS} {_FROM} WHERE s.path = ? ORDER BY c.corpus, c.position"
+_NEIGHBOURS = (
+    f"SELECT {_COLUMNS} FROM chunk o JOIN chunk c ON c.source_id = o.source_id "
+    "AND c.position BETWEEN o.position - ? AND o.position + ? "
+    "JOIN source s ON s.id = c.source_id JOIN chunk_text t ON t.id = c.id WHERE o.id = ? ORDER BY c.position"
+)
+_PLACES = (
+    "SELECT c.id, s.path, c.start_line, c.end_line, c.corpus FROM chunk c JOIN source s ON s.id = c.source_id "
+    "WHERE c.id IN (SELECT value FROM json_each(?))"
+)
+_NAMED = (
+    "SELECT c.id, max(n.specificity) AS best FROM source_name n JOIN source s ON s.id = n.source_id "
+    "JOIN chunk c ON c.source_id = s.id WHERE n.name = ? {where} GROUP BY c.id "
+    "ORDER BY best DESC, s.path, c.position LIMIT ?"
+)
+_TALLY = "SELECT corpus, sources, chunks FROM tally"
+_SKIPPED = "SELECT path, reason FROM skipped ORDER BY path"
+_REVISION = "SELECT revision FROM state"
+
+#: How exactly a query names a file: by its path, by its name, by its name without the ending.
+BY_PATH, BY_NAME, BY_STEM = 3, 2, 1
+#: Chunks of named files; a query is seldom a name, and a name seldom that of so much.
+NAMED_CHUNKS = 200
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+#: Where a chunk stands, for breaking ties by content: path, first line, last line, corpus.
+Place = tuple[str, int, int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChunk:
+    """A chunk of the index. ``date`` is that of its document; ``position`` counts the chunks of a document from 0."""
+
+    id: int
+    chunk: Chunk
+    date: datetime | None
+    curated: bool
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class LegHit:
+    """One chunk as one leg sees it: its 1-based rank and a positive score."""
+
+    chunk_id: int
+    rank: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How much the index holds of one corpus, or of both."""
+
+    sources: int = 0
+    chunks: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which chunks a leg may return.
+
+    ``since`` and ``until`` ask for a known moment: that of the message in a transcript, the date of the document
+    elsewhere. ``as_of`` takes out what is known to be later and keeps what has no date, since nothing says that it
+    was not there. ``path_prefix`` compares the beginning of the path as it is written. ``sessions`` says which
+    transcripts may be seen; notes are not transcripts and pass.
+    """
+
+    corpus: Corpus = Corpus.ALL
+    since: datetime | None = None
+    until: datetime | None = None
+    as_of: datetime | None = None
+    path_prefix: str = ""
+    sessions: frozenset[str] | None = None
+
+    @classmethod
+    def of(cls, request: SearchRequest) -> Filters:
+        """Return the filters of a request."""
+        return cls(request.corpus, request.since, request.until, request.as_of, request.path_prefix, request.sessions)
+
+    def where(self, tally: dict[str, Counts]) -> tuple[str, list[Any]]:
+        """Return conditions over ``chunk c`` and ``source s``, joined by AND, with their values; ``""`` if all pass."""
+        conditions: list[str] = []
+        values: list[Any] = []
+
+        def add(condition: str, *parameters: Any) -> None:
+            conditions.append(condition)
+            values.extend(parameters)
+
+        # A corpus that holds all there is need not be asked for, which saves a look at every matched row.
+        if self.corpus is not Corpus.ALL and any(found.chunks for name, found in tally.items() if name != self.corpus):
+            add("c.corpus = ?", str(self.corpus))
+        if self.since is not None:
+            add("c.moment >= ?", to_micros(self.since))
+        if self.until is not None:
+            add("c.moment <= ?", to_micros(self.until))
+        if self.as_of is not None:
+            add("(c.moment IS NULL OR c.moment <= ?)", to_micros(self.as_of))
+        if self.path_prefix:
+            prefix = storable(self.path_prefix)
+            add("substr(s.path, 1, ?) = ?", len(prefix), prefix)
+        if self.sessions is not None:
+            names = json.dumps(sorted(map(storable, self.sessions)))
+            add("(c.corpus <> 'sessions' OR c.session IN (SELECT value FROM json_each(?)))", names)
+        return " AND ".join(conditions), values
+
+
+EVERYTHING = Filters()
+
+
+def to_micros(moment: datetime) -> int:
+    """Return microseconds since 1970 in UTC, exactly."""
+    return (as_utc(moment) - _EPOCH) // _MICROSECOND
+
+
+def from_micros(value: int | None) -> datetime | None:
+    """Return the moment that :func:`to_micros` was given, in UTC."""
+    return None if value is None else _EPOCH + timedelta(microseconds=value)
+
+
+def storable(text: str) -> str:
+    """Return the text with lone surrogates replaced, as SQLite keeps only valid Unicode."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def moment_of(chunk: Chunk, date: datetime | None) -> int | None:
+    """Return when a chunk counts as known: a message when it was said, a note by the date of its document."""
+    first, second = chunk.provenance.observed_at, date
+    if chunk.corpus is not Corpus.SESSIONS:
+        first, second = second, first
+    moment = first if first is not None else second
+    return None if moment is None else to_micros(moment)
+
+
+def load(database: Database, ids: Sequence[int]) -> list[StoredChunk]:
+    """Return the chunks in the order of ``ids``; one that is no longer there is left out."""
+    found = {row[0]: _stored(row) for row in database.rows(_LOAD, (json.dumps(list(ids)),))}
+    return [found[ident] for ident in ids if ident in found]
+
+
+def neighbours(database: Database, chunk_id: int, before: int = 1, after: int = 1) -> list[StoredChunk]:
+    """Return the chunk between those that stand before and after it in its document, in order."""
+    return [_stored(row) for row in database.rows(_NEIGHBOURS, (before, after, chunk_id))]
+
+
+def curated_rows(database: Database) -> list[StoredChunk]:
+    """Return every chunk of the curated files, by path and position."""
+    return [_stored(row) for row in database.rows(_CURATED)]
+
+
+def rows_of(database: Database, path: str) -> list[StoredChunk]:
+    """Return every chunk of one document, in order."""
+    return [_stored(row) for row in database.rows(_OF_PATH, (storable(path),))]
+
+
+def places(database: Database, ids: Iterable[int]) -> dict[int, Place]:
+    """Return where chunks stand; used to break ties by content and never by row id."""
+    return {row[0]: row[1:] for row in database.rows(_PLACES, (json.dumps(list(ids)),))}
+
+
+def names_of(path: str) -> list[tuple[str, int]]:
+    """Return the names by which a query may ask for a file, in one spelling, each with how exact it is."""
+    name = path.rpartition("/")[2]
+    stem = name.rpartition(".")[0] or name
+    return [(_spelled(path), BY_PATH), (_spelled(name), BY_NAME), (_spelled(stem), BY_STEM)]
+
+
+def _spelled(name: str) -> str:
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", storable(name)).casefold())
+
+
+def named(database: Database, query: str, filters: Filters) -> dict[int, int]:
+    """Return the chunks of files that the whole query names, each with how exactly: ``BY_PATH`` to ``BY_STEM``."""
+    name = _spelled(query.strip())
+    where, values = filters.where(tally(database))
+    sql = _NAMED.format(where=f"AND {where}" if where else "")
+    return dict(database.rows(sql, (name, *values, NAMED_CHUNKS)))
+
+
+def tally(database: Database) -> dict[str, Counts]:
+    """Return the counts of each corpus; costs the same however large the index is."""
+    return {corpus: Counts(sources, chunks) for corpus, sources, chunks in database.rows(_TALLY)}
+
+
+def skipped_rows(database: Database) -> list[tuple[str, str]]:
+    """Return path and reason of all that the last full sync left out."""
+    return [(path, reason) for path, reason in database.rows(_SKIPPED)]
+
+
+def revision(database: Database) -> int:
+    """Return the number of publications so far; equal numbers mean equal rows."""
+    return int(database.value(_REVISION))
+
+
+def ranked(database: Database, scored: Sequence[tuple[int, float]], limit: int) -> list[LegHit]:
+    """Return the best ``limit`` of ``(chunk id, score)``, higher first, ties by where the chunks stand.
+
+    Only tied chunks are looked up, so that a leg without ties costs no query.
+    """
+    by_score: dict[float, list[int]] = {}
+    for ident, score in scored:
+        by_score.setdefault(score, []).append(ident)
+    tied = [ident for group in by_score.values() if len(group) > 1 for ident in group]
+    at = places(database, tied) if tied else {}
+    nowhere: Place = ("\U0010ffff", 0, 0, "")
+    order: list[LegHit] = []
+    for score in sorted(by_score, reverse=True):
+        for ident in sorted(by_score[score], key=lambda one: at.get(one, nowhere)):
+            order.append(LegHit(ident, len(order) + 1, score))
+            if len(order) == limit:
+                return order
+    return order
+
+
+def packed(texts: Sequence[str]) -> str | None:
+    """Return a list of texts as JSON; ``None`` for an empty one."""
+    return json.dumps([storable(text) for text in texts], ensure_ascii=False) if texts else None
+
+
+def _unpacked(value: str | None) -> tuple[str, ...]:
+    return tuple(json.loads(value)) if value else ()
+
+
+def _stored(row: Row) -> StoredChunk:
+    (ident, path, corpus, start, end, text, heading, digest, origin, kind, observed, session, sender, key) = row[:14]
+    (triggers, importance, project, invalid, review, entry_key, date, curated, position) = row[14:]
+    chunk = Chunk(
+        path=path,
+        corpus=Corpus(corpus),
+        start_line=start,
+        end_line=end,
+        text=text,
+        heading=heading,
+        hash=digest.hex(),
+        provenance=Provenance(SourceClass(origin), SessionKind(kind), from_micros(observed), session, sender, key),
+        annotations=Annotations(_unpacked(triggers), importance, _unpacked(project), bool(invalid), review, entry_key),
+    )
+    return StoredChunk(ident, chunk, from_micros(date), bool(curated), position)

@@ -1,0 +1,136 @@
+"""The tables of ``index.sqlite``. Everything in them is derived and may be thrown away.
+
+A row of ``chunk`` never changes what it is filtered by: where that would change, the row is replaced under a new id.
+So a reader that holds rows in memory needs only the ids above the highest it knows and the log of removed ones.
+The text stands apart from the columns that searches filter by, which keeps those few and close together.
+"""
+
+from __future__ import annotations
+
+from reverie.core.types import SessionKind, SourceClass
+from reverie.store.database import Database, Migration
+
+#: Raised whenever rows made by an older Reverie may no longer be read as they are.
+SCHEMA_VERSION = 1
+
+#: How many removals are remembered; a reader that is further behind loads everything again.
+REMOVALS_KEPT = 20_000
+
+
+def _among(values: type[SourceClass] | type[SessionKind]) -> str:
+    return ", ".join(f"'{value}'" for value in values)
+
+
+_TABLES = f"""
+CREATE TABLE source (
+    id INTEGER PRIMARY KEY,
+    corpus TEXT NOT NULL CHECK (corpus IN ('memory', 'sessions')),
+    path TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL,
+    hash TEXT NOT NULL,
+    recipe TEXT NOT NULL,
+    curated INTEGER NOT NULL,
+    UNIQUE (corpus, path)
+) STRICT;
+
+CREATE TABLE source_name (
+    name TEXT NOT NULL,
+    source_id INTEGER NOT NULL REFERENCES source (id) ON DELETE CASCADE,
+    specificity INTEGER NOT NULL,
+    PRIMARY KEY (name, source_id, specificity)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX source_name_source ON source_name (source_id);
+
+CREATE TABLE chunk (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    source_id INTEGER NOT NULL REFERENCES source (id),
+    corpus TEXT NOT NULL CHECK (corpus IN ('memory', 'sessions')),
+    moment INTEGER,
+    session TEXT,
+    hash BLOB NOT NULL,
+    position INTEGER NOT NULL,
+    start_line INTEGER NOT NULL,
+    end_line INTEGER NOT NULL,
+    origin TEXT NOT NULL CHECK (origin IN ({_among(SourceClass)})),
+    kind TEXT NOT NULL CHECK (kind IN ({_among(SessionKind)})),
+    observed_at INTEGER,
+    date INTEGER,
+    sender TEXT,
+    key TEXT,
+    heading TEXT NOT NULL,
+    importance INTEGER CHECK (importance BETWEEN 1 AND 10),
+    triggers TEXT,
+    project TEXT,
+    invalid_project INTEGER NOT NULL,
+    review TEXT,
+    entry_key TEXT
+) STRICT;
+CREATE INDEX chunk_source ON chunk (source_id, position);
+CREATE INDEX chunk_hash ON chunk (hash);
+
+CREATE TABLE chunk_text (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;
+
+CREATE VIRTUAL TABLE chunk_fts USING fts5 (
+    body, heading, path, content = '', contentless_delete = 1, tokenize = 'ascii'
+);
+CREATE VIRTUAL TABLE chunk_vocabulary USING fts5vocab ('chunk_fts', 'row');
+
+CREATE TABLE space (
+    id INTEGER PRIMARY KEY,
+    identity TEXT NOT NULL UNIQUE,
+    dimension INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE embedding (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    space INTEGER NOT NULL REFERENCES space (id),
+    hash BLOB NOT NULL,
+    vector BLOB,
+    UNIQUE (space, hash)
+) STRICT;
+CREATE INDEX embedding_refused ON embedding (space, hash) WHERE vector IS NULL;
+
+CREATE TABLE skipped (
+    corpus TEXT NOT NULL,
+    path TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    PRIMARY KEY (corpus, path)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+CREATE TABLE state (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    revision INTEGER NOT NULL,
+    backlog INTEGER NOT NULL,
+    orphans INTEGER NOT NULL
+) STRICT;
+INSERT INTO state (id, revision, backlog, orphans) VALUES (1, 0, 0, 0);
+
+CREATE TABLE removed (seq INTEGER PRIMARY KEY AUTOINCREMENT, chunk_id INTEGER NOT NULL) STRICT;
+
+CREATE TABLE tally (corpus TEXT PRIMARY KEY, sources INTEGER NOT NULL, chunks INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+INSERT INTO tally VALUES ('memory', 0, 0), ('sessions', 0, 0);
+
+CREATE TRIGGER source_added AFTER INSERT ON source BEGIN
+    UPDATE tally SET sources = sources + 1 WHERE corpus = new.corpus;
+END;
+CREATE TRIGGER source_removed AFTER DELETE ON source BEGIN
+    UPDATE tally SET sources = sources - 1 WHERE corpus = old.corpus;
+END;
+CREATE TRIGGER chunk_added AFTER INSERT ON chunk BEGIN
+    UPDATE tally SET chunks = chunks + 1 WHERE corpus = new.corpus;
+END;
+CREATE TRIGGER chunk_removed AFTER DELETE ON chunk BEGIN
+    UPDATE tally SET chunks = chunks - 1 WHERE corpus = old.corpus;
+    INSERT INTO removed (chunk_id) VALUES (old.id);
+END;
+"""
+
+
+def _create(database: Database) -> None:
+    database.execute(_TABLES)
+
+
+MIGRATIONS = (Migration("0001_index", _create),)

@@ -1,0 +1,238 @@
+"""The memory of one agent: one method a verb, each calling the rooms in order.
+
+>>> from reverie import Memory, Sender
+>>> memory = Memory.open(agent="main")                                         # doctest: +SKIP
+>>> with memory.turn(session="agent:main:main", text="Hi", sender=Sender.owner("me")) as turn:   # doctest: +SKIP
+...     turn.reply("Hello")
+>>> memory.search("backup window", max_results=6)                              # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date, datetime
+from pathlib import Path
+from types import TracebackType
+
+from reverie import doctor, turn
+from reverie.assembly import Parts, assemble, prepare
+from reverie.core import provenance
+from reverie.core.config import AgentConfig
+from reverie.core.errors import UsageError
+from reverie.core.types import (
+    Clock,
+    Corpus,
+    Hit,
+    Ids,
+    Passage,
+    Progress,
+    Provenance,
+    SearchRequest,
+    SearchResult,
+    Sender,
+    SessionKind,
+    SyncReport,
+    Written,
+)
+from reverie.doctor import Finding, Status
+from reverie.turn import Turn
+from reverie.writing.importing import ImportReport, import_markdown
+
+
+class Memory:
+    """Long-term memory of one agent. Open it with :meth:`open`, close it with :meth:`close` or ``with``.
+
+    Safe to use from several threads, and beside other processes on the same files.
+    """
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    # --- opening and closing ---
+
+    @classmethod
+    def open(
+        cls,
+        agent: str = "main",
+        *,
+        state_dir: Path | str | None = None,
+        workspace: Path | str | None = None,
+        config_file: Path | str | None = None,
+        clock: Clock | None = None,
+        ids: Ids | None = None,
+        progress: Progress | None = None,
+    ) -> Memory:
+        """Open the memory of ``agent``; cheap, since the index and the model are opened when first needed.
+
+        Args:
+            agent: the agent's id; ids are compared after normalising (lower case, ``-`` for other characters).
+            state_dir: where Reverie keeps its state; default ``REVERIE_STATE_DIR`` or ``~/.reverie``.
+            workspace: the folder of the Markdown files; default ``REVERIE_WORKSPACE`` or ``<state>/workspace``.
+            config_file: another configuration than ``<state>/reverie.json5``.
+            clock: the source of time.
+            ids: the source of identifiers.
+            progress: told how far the model's build is, once on a machine.
+
+        Raises:
+            ConfigError: the configuration cannot be used.
+            WorkspaceMissing: there is no workspace yet.
+            StoreUnwritable: the state folder cannot be written.
+        """
+        return cls(
+            assemble(
+                agent,
+                state_dir=_path(state_dir),
+                workspace=_path(workspace),
+                config_file=_path(config_file),
+                clock=clock,
+                ids=ids,
+                progress=progress,
+            )
+        )
+
+    @classmethod
+    def create(
+        cls, *, state_dir: Path | str | None = None, workspace: Path | str | None = None
+    ) -> tuple[list[str], list[str]]:
+        """Make the workspace and a commented configuration; nothing that exists is changed.
+
+        Returns:
+            What was made, and what was there already.
+        """
+        return prepare(_path(state_dir), _path(workspace))
+
+    def close(self) -> None:
+        """Let go of files, databases and the model."""
+        self._parts.close()
+
+    def __enter__(self) -> Memory:
+        """Return the memory itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the memory."""
+        self.close()
+
+    @property
+    def config(self) -> AgentConfig:
+        """Return what is configured for this agent."""
+        return self._parts.config
+
+    @property
+    def clock(self) -> Clock:
+        """Return the clock of this memory, in the user's zone."""
+        return self._parts.clock
+
+    # --- recall ---
+
+    def search(self, query: str, *, max_results: int | None = None, corpus: Corpus | str = Corpus.MEMORY) -> list[Hit]:
+        """Return the best hits for any text, best first. :meth:`recall` tells more about the answer."""
+        usual = self._parts.config.search.query
+        limit = usual.max_results if max_results is None else max_results
+        return list(self.recall(SearchRequest(query, limit, usual.min_score, Corpus(corpus))).hits)
+
+    def recall(self, request: SearchRequest) -> SearchResult:
+        """Return hits with the mode, the notices and the trace of the search.
+
+        Raises:
+            UsageError: ``max_results`` is less than 1 or ``min_score`` is not within 0..1.
+        """
+        if request.max_results < 1:
+            raise UsageError("max_results must be at least 1", value=request.max_results)
+        if request.min_score is not None and not 0.0 <= request.min_score <= 1.0:
+            raise UsageError("min_score must be within 0..1", value=request.min_score)
+        return self._parts.engine.search(request)
+
+    def get(self, path: str, from_line: int = 1, lines: int | None = None) -> Passage:
+        """Read lines of a memory file.
+
+        Raises:
+            PathNotAllowed: the path is no memory path.
+            FileUnreadable: the file cannot be read as text.
+        """
+        return self._parts.engine.get(path, from_line, lines)
+
+    # --- writing ---
+
+    def note(self, text: str, *, sender: Sender | None = None, day: date | None = None, heading: str = "") -> Written:
+        """Append to the note of the day; recorded with its provenance before the file changes."""
+        written = self._parts.writer.note(text, self._born(sender), day=day, heading=heading or None)
+        self._parts.engine.touched()
+        return written
+
+    def remember(
+        self,
+        text: str,
+        *,
+        sender: Sender | None = None,
+        key: str | None = None,
+        importance: int | None = None,
+        triggers: Sequence[str] = (),
+    ) -> Written:
+        """Write the owner's direct request to MEMORY.md, or to USER.md if it states a preference.
+
+        A fact whose ``key`` is known supersedes the older one. ``Written.note`` says where it went and why.
+        """
+        written = self._parts.writer.remember(
+            text, self._born(sender), key=key, importance=importance, triggers=tuple(triggers)
+        )
+        self._parts.engine.touched()
+        return written
+
+    def import_markdown(self, source: Path | str) -> ImportReport:
+        """Copy Markdown files into ``memory/imports/markdown``; the source is never changed.
+
+        Raises:
+            ImportRefused: there is nothing to import there.
+        """
+        report = import_markdown(self._parts.writer, Path(source))
+        self._parts.engine.touched()
+        return report
+
+    def turn(self, session: str, text: str, sender: Sender | None = None) -> Turn:
+        """Begin a turn: records the message with its provenance and builds what may enter the prompt.
+
+        Use it as a context: ``with memory.turn(...) as turn``. A sender that is not given is unknown, and so
+        untrusted.
+        """
+        return turn.begin(self._parts, session, text, sender or Sender.unknown())
+
+    # --- keeping ---
+
+    def index(
+        self, *, force: bool = False, only: Iterable[str] | None = None, progress: Progress | None = None
+    ) -> SyncReport:
+        """Bring the index up to the files: only what changed, by content; ``force`` reads everything again."""
+        return self._parts.engine.sync(force=force, only=only, progress=progress)
+
+    def watch(self, stop: threading.Event, on_sync: Callable[[SyncReport], None]) -> None:
+        """Index now and again whenever a file changes, until ``stop`` is set. Blocks."""
+        self._parts.watch(stop, on_sync)
+
+    def status(self, *, deep: bool = False) -> Status:
+        """Return the state of this memory; ``deep`` also asks the embedder."""
+        return doctor.status(self._parts, deep=deep)
+
+    def doctor(self, *, fix: bool = False) -> list[Finding]:
+        """Check everything that can go wrong; ``fix`` repairs what can be repaired without losing anything."""
+        return doctor.examine(self._parts, fix=fix)
+
+    def _born(self, sender: Sender | None) -> Provenance:
+        """Return the provenance of a direct write. Without a sender it is the owner at the keyboard (CLI, library)."""
+        author = sender or Sender.owner("cli")
+        return Provenance(
+            origin=provenance.of_sender(author),
+            kind=SessionKind.INTERACTIVE,
+            observed_at=self._now(),
+            sender=f"{author.channel}:{author.id}",
+        )
+
+    def _now(self) -> datetime:
+        return self._parts.clock.now()
+
+
+def _path(value: Path | str | None) -> Path | None:
+    return Path(value).expanduser() if value is not None else None

@@ -1,0 +1,175 @@
+"""``reverie index``, ``reverie status`` and ``reverie doctor``: keeping the memory in order."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+
+import click
+
+from reverie.core.types import Skipped, SyncReport
+from reverie.doctor import Finding, Status
+from reverie.memory import Memory
+from reverie.surfaces import output
+from reverie.surfaces.cli.opening import opened
+from reverie.surfaces.cli.parts import Command, Invocation
+from reverie.surfaces.progress import Progress
+
+#: How many skipped files are named before the rest is only counted.
+NAMED = 12
+
+
+@click.command(cls=Command, short_help="Bring the index up to the files.")
+@click.option("--force", is_flag=True, help="Read everything again, whether it changed or not.")
+@click.option("--watch", is_flag=True, help="Go on whenever a file changes, until Ctrl-C.")
+@click.pass_obj
+def index(invocation: Invocation, force: bool, watch: bool) -> None:
+    """Index what is new, changed or gone, by content. It can be interrupted and goes on where it stopped."""
+    with opened(invocation) as memory:
+        with Progress("indexing") as progress:
+            report = memory.index(force=force, progress=progress)
+        if not watch:
+            output.document(report) if invocation.json else print_sync(report)
+            return
+        _tell(invocation, report)
+        _watch(invocation, memory)
+
+
+def _watch(invocation: Invocation, memory: Memory) -> None:
+    """Stay until Ctrl-C, which is the way to end this and so no failure."""
+    if not invocation.json:
+        output.remark("watching for changes; Ctrl-C ends it")
+    stop = threading.Event()
+    try:
+        memory.watch(stop, lambda report: _tell(invocation, report))
+    except KeyboardInterrupt:
+        stop.set()
+
+
+def _tell(invocation: Invocation, report: SyncReport) -> None:
+    if invocation.json:
+        output.record(report)
+    else:
+        output.say(summary_of(report))
+
+
+def print_sync(report: SyncReport) -> None:
+    """Print what a sync did, what it left out, and why."""
+    output.say(summary_of(report))
+    print_skipped(report.skipped)
+    for notice in report.notices:
+        output.say(f"note: {notice}")
+
+
+def summary_of(report: SyncReport) -> str:
+    """Return what a sync did in one sentence."""
+    files = report.added + report.changed + report.unchanged
+    changes = [("new", report.added), ("changed", report.changed), ("gone", report.removed)]
+    told = ", ".join(f"{count} {word}" for word, count in changes if count) or "nothing changed"
+    made = f"; {report.chunks} chunks, {report.embedded} embedded" if report.chunks or report.embedded else ""
+    left = f"; {report.pending} files are left for later" if report.pending else ""
+    return f"{files} files: {told}{made}{left}; {report.seconds:.2f} s."
+
+
+def print_skipped(skipped: Sequence[Skipped]) -> None:
+    """Print the files that are left out, each with its reason."""
+    if skipped:
+        output.say(f"Not indexed ({len(skipped)}):")
+        output.table(((each.path, each.reason) for each in skipped[:NAMED]), indent=2)
+    if len(skipped) > NAMED:
+        output.say(f"and {len(skipped) - NAMED} more; --json names all of them", indent=2)
+
+
+# --- status ----------------------------------------------------------------------------------------------------
+
+
+@click.command(cls=Command, short_help="Show the state of the memory.")
+@click.option("--deep", is_flag=True, help="Also open the embedder and try it.")
+@click.option("--fix", is_flag=True, help="Repair first what `reverie doctor --fix` would repair.")
+@click.pass_obj
+def status(invocation: Invocation, deep: bool, fix: bool) -> None:
+    """Show where the memory lies, what is in it, and what is wrong or not built yet."""
+    with opened(invocation) as memory:
+        findings = memory.doctor(fix=True) if fix else []
+        state = memory.status(deep=deep)
+    fixed = [finding for finding in findings if finding.fixed]
+    if invocation.json:
+        output.document({"status": state, "fixed": fixed} if fix else state)
+        return
+    if fix:
+        print_findings(fixed, "Nothing had to be repaired.")
+        output.say()
+    print_status(state)
+
+
+def print_status(state: Status) -> None:
+    """Print the state of a memory."""
+    engine = state.engine
+    output.table(
+        [
+            ("agent", f"{state.agent}  (Reverie {state.version})"),
+            ("workspace", state.workspace),
+            ("state", state.state),
+            ("configuration", state.config_file),
+            ("engine", f"{engine.engine}, {engine.mode} search"),
+            ("embedder", f"{engine.provider} {engine.model}".strip()),
+            ("index", _index_line(state)),
+            ("recorded writes", state.writes),
+        ]
+    )
+    if state.curated:
+        output.say()
+        rows = ((file.name, f"{file.chars:,}", f"{file.budget:,}", file.note or "ok") for file in state.curated)
+        output.table(rows, head=("enters prompts", "characters", "budget", "state"))
+    if engine.skipped:
+        output.say()
+        print_skipped(engine.skipped)
+    _print_list("Warnings:", [*state.warnings, *engine.mismatch])
+    _print_list("Notes:", [notice for notice in engine.notices if notice not in state.warnings])
+    _print_list("Not built yet:", state.not_built)
+
+
+def _index_line(state: Status) -> str:
+    engine = state.engine
+    parts = [f"{engine.files} files", f"{engine.chunks} chunks", f"{engine.vectors} vectors"]
+    behind = f", behind by {engine.pending} files" if engine.pending else ""
+    return ", ".join(parts) + behind + f", {engine.size_bytes / 1024:,.0f} KB"
+
+
+def _print_list(title: str, lines: Iterable[str]) -> None:
+    lines = list(lines)
+    if lines:
+        output.say()
+        output.say(title)
+    for line in lines:
+        output.say(f"- {line}", indent=2)
+
+
+# --- doctor ----------------------------------------------------------------------------------------------------
+
+
+@click.command(cls=Command, short_help="Check everything, and repair what can be repaired.")
+@click.option("--fix", is_flag=True, help="Repair what can be repaired without losing anything.")
+@click.pass_context
+def doctor(context: click.Context, fix: bool) -> None:
+    """Check everything that can go wrong. The exit status is 1 while something is broken."""
+    invocation: Invocation = context.obj
+    with opened(invocation) as memory:
+        findings = memory.doctor(fix=fix)
+    broken = any(finding.level == "error" and not finding.fixed for finding in findings)
+    if invocation.json:
+        output.document({"ok": not broken, "findings": findings})
+    else:
+        print_findings(findings, "Everything is in order.")
+    context.exit(1 if broken else 0)
+
+
+def print_findings(findings: Sequence[Finding], nothing: str) -> None:
+    """Print what a check found; ``nothing`` is said where there is nothing to say."""
+    if not findings:
+        output.say(nothing)
+    for finding in findings:
+        mark = "fixed" if finding.fixed else finding.level
+        output.table([(mark, finding.check, finding.message)])
+        if finding.fix and not finding.fixed:
+            output.say(f"to do: {finding.fix}", indent=3)

@@ -1,0 +1,20 @@
+"""How a command gets at the memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from reverie.memory import Memory
+from reverie.surfaces.cli.parts import Invocation
+from reverie.surfaces.progress import Progress
+
+
+@contextmanager
+def opened(invocation: Invocation) -> Iterator[Memory]:
+    """Open the memory that the global options name, and close it at the end."""
+    with (
+        Progress("building the local model, once on this machine") as progress,
+        Memory.open(agent=invocation.agent, config_file=invocation.config_file, progress=progress) as memory,
+    ):
+        yield memory
