@@ -360,7 +360,6 @@ class Written:
 Progress = Callable[[str, int, int], None]
 
 
-
 class Clock(Protocol):
     """The only source of time. ``now`` is aware UTC; ``zone`` is the user's IANA time zone."""
 
