@@ -69,7 +69,7 @@ class PoolsReport:
     seconds: float
 
 
-def run(file: Path, folder: Path, questions: int) -> PoolsReport:
+def run(file: Path, folder: Path, questions: int, config_file: Path | None) -> PoolsReport:
     """Do the job on the pools of ``file`` until so many questions were asked.
 
     Raises:
@@ -88,7 +88,9 @@ def run(file: Path, folder: Path, questions: int) -> PoolsReport:
         totals["pools"] += 1
         totals["lines"] += len(gold)
         with Progress() as building:
-            opened = Memory.open(state_dir=home / "state", workspace=home / "workspace", progress=building)
+            opened = Memory.open(
+                state_dir=home / "state", workspace=home / "workspace", config_file=config_file, progress=building
+            )
         with opened as memory:
             with Progress() as progress:
                 report = memory.index(progress=progress)

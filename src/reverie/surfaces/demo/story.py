@@ -25,12 +25,13 @@ P = TypeVar("P", bound=parts.Part)
 Tell = Callable[[parts.Part], None]
 
 
-def run(folder: Path, *, kept: bool, tell: Tell) -> parts.Report:
+def run(folder: Path, *, kept: bool, config_file: Path | None, tell: Tell) -> parts.Report:
     """Run the demonstration in ``folder``.
 
     Args:
         folder: an empty folder; state and workspace are made in it.
         kept: whether the folder is there afterwards (only told, not done here).
+        config_file: a configuration to use; without one, the defaults.
         tell: called with what each step found, as soon as it is known.
     """
     started = time.perf_counter()
@@ -42,7 +43,9 @@ def run(folder: Path, *, kept: bool, tell: Tell) -> parts.Report:
     home = _told(tell, parts.Home(str(folder), kept, OWNER, ZONE))
     with (
         Progress() as progress,
-        Memory.open("main", state_dir=state, workspace=workspace, clock=clock, progress=progress) as memory,
+        Memory.open(
+            state_dir=state, workspace=workspace, config_file=config_file, clock=clock, progress=progress
+        ) as memory,
     ):
         seen = replay(memory, clock, lines)
         said = _told(tell, replayed(seen))
