@@ -378,7 +378,7 @@ def test_an_annotation_is_set_and_taken_back_without_touching_another_byte(noise
 
 def test_annotations_are_changed_in_their_place() -> None:
     (entry,) = entries(scan("- a  <!-- trigger: x -->  <!-- importance: 3 -->\t<!-- importance: 5 -->\n  tail "))
-    assert with_annotations(entry, importance=8) == ("- a  <!-- trigger: x -->  <!-- importance: 8 -->", "  tail ")
+    assert with_annotations(entry, importance=8) == ("- a  <!-- trigger: x -->\t<!-- importance: 8 -->", "  tail ")
     assert with_annotations(entry, importance=5, triggers=("x",)) == entry.raw
     assert with_annotations(entry, triggers=(), importance=None) == ("- a", "  tail ")
     assert with_annotations(entry, key="k")[0] == entry.raw[0] + " <!-- key: k -->"

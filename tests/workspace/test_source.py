@@ -21,11 +21,11 @@ class Classifier:
     """Answers ``OWNER`` for every line and remembers what it was asked."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[str, str, int]] = []
+        self.asked: list[tuple[str, tuple[str, ...]]] = []
 
-    def __call__(self, path: str, content_hash: str, line_count: int) -> Sequence[Provenance]:
-        self.asked.append((path, content_hash, line_count))
-        return [OWNER] * line_count
+    def __call__(self, path: str, lines: Sequence[str]) -> Sequence[Provenance]:
+        self.asked.append((path, tuple(lines)))
+        return [OWNER] * len(lines)
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_a_note_is_read_with_its_lines_day_and_provenance(root: Path) -> None:
     assert numbered(found) == [(1, "# Day"), (2, ""), (3, "text")]
     assert {line.provenance for line in found.lines} == {OWNER}
     assert (found.hash, found.curated, found.date) == (sha256(data), False, datetime(2026, 9, 1, tzinfo=UTC))
-    assert classify.asked == [("memory/2026-09-01-trip.md", sha256(data), 3)]
+    assert classify.asked == [("memory/2026-09-01-trip.md", ("# Day", "", "text"))]
     assert source(root).corpus is Corpus.MEMORY
 
 
@@ -87,9 +87,23 @@ def test_front_matter_and_generated_blocks_are_left_out_and_numbers_stay(root: P
     assert found.notices == ("memory/a.md: line 9: the block openclaw:dreaming:rem has no end",)
 
 
+def test_a_file_of_which_something_new_is_recorded_looks_changed_and_reads_as_another(root: Path) -> None:
+    (root / "memory" / "a.md").write_text("one\n", encoding="utf-8")
+    known = {"memory/a.md": 1}
+    place = WorkspaceSource(Workspace(root), Classifier(), revisions=lambda: known)
+    before = place.scan().stats[0], place.read("memory/a.md")
+    assert (place.scan().stats[0], place.read("memory/a.md")) == before
+    known["memory/a.md"] = 2
+    after = place.scan().stats[0], place.read("memory/a.md")
+    assert after[0].mtime_ns != before[0].mtime_ns
+    assert isinstance(before[1], SourceDocument)
+    assert isinstance(after[1], SourceDocument)
+    assert after[1].hash != before[1].hash
+
+
 def test_lines_nobody_vouches_for_are_untrusted(root: Path) -> None:
     (root / "memory" / "a.md").write_text("one\ntwo\n", encoding="utf-8")
-    found = WorkspaceSource(Workspace(root), lambda path, digest, count: [OWNER]).read("memory/a.md")
+    found = WorkspaceSource(Workspace(root), lambda path, lines: [OWNER]).read("memory/a.md")
     assert isinstance(found, SourceDocument)
     assert [line.provenance for line in found.lines] == [OWNER, UNKNOWN]
     assert UNKNOWN.origin is SourceClass.UNTRUSTED
