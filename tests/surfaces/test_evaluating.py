@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import pytest
@@ -64,7 +65,7 @@ def test_scores_fall_strictly_even_where_texts_are_alike(evaluate):
     answer, _ = evaluate(alike, [("a", "lighthouse sentence")], "--k", "8").rows
     scores = [result["score"] for result in answer["results"]]
     assert len(scores) > 1
-    assert all(higher > lower for higher, lower in zip(scores, scores[1:], strict=False))
+    assert all(higher > lower for higher, lower in itertools.pairwise(scores))
 
 
 def test_rank_decides_where_scores_do_not():
@@ -97,10 +98,11 @@ def test_a_folder_without_a_memory_folder_is_a_folder_of_notes(evaluate):
     assert figures["files"] == 2
 
 
-def test_neither_the_notes_nor_the_own_memory_are_changed(evaluate, folder, tmp_path):
+def test_neither_the_notes_nor_the_own_memory_are_changed(evaluate, folder, tmp_path, state):
     assert evaluate(NOTES, [("a", "backup")]).status == 0
     assert sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()) == sorted(NOTES)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["corpus", "here", "queries.jsonl"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["corpus", "here", "queries.jsonl", "state"]
+    assert [path.name for path in state.iterdir()] == ["cache"]  # where the model is built, once on a machine
 
 
 def test_one_document_can_be_had_as_well(evaluate):

@@ -17,6 +17,7 @@ from reverie.surfaces.demo.asking import answer, classes_of, hits_showing
 from reverie.surfaces.demo.material import GUEST, OWNER, POISON, ZONE, conversations, questions
 from reverie.surfaces.demo.replay import Seen, replay, replayed
 from reverie.surfaces.progress import Progress
+from reverie.surfaces.scratch import scratch_state
 
 #: The question that the poisoned page wants to be answered its way.
 POISONED_QUESTION = "q3"
@@ -38,7 +39,7 @@ def run(folder: Path, *, kept: bool, config_file: Path | None, tell: Tell) -> pa
     lines = conversations()
     by_place = {line.place: line for line in lines}
     clock = FixedClock(lines[0].at, ZONE)
-    state, workspace = folder / "state", folder / "workspace"
+    state, workspace = scratch_state(folder / "state"), folder / "workspace"
     Memory.create(state_dir=state, workspace=workspace)
     home = _told(tell, parts.Home(str(folder), kept, OWNER, ZONE))
     with (
