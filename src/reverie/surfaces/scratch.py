@@ -1,4 +1,4 @@
-"""State folders that are thrown away: for the demonstration and for evaluations, which must not touch anyone's memory."""
+"""State folders that are thrown away, for the demonstration and for evaluations: nobody's memory may be touched."""
 
 from __future__ import annotations
 
