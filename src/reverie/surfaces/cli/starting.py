@@ -103,7 +103,7 @@ def demo(invocation: Invocation, data: Path | None, keep: Path | None, queries: 
             return
         telling = Telling()
         tell = _nothing if invocation.json else telling
-        report = story.run(folder, kept=keep is not None, tell=tell)
+        report = story.run(folder, kept=keep is not None, config_file=invocation.config_file, tell=tell)
         if invocation.json:
             output.document(report)
         else:
@@ -111,7 +111,7 @@ def demo(invocation: Invocation, data: Path | None, keep: Path | None, queries: 
 
 
 def _on_data(invocation: Invocation, data: Path, folder: Path, queries: int) -> None:
-    report = pools.run(data, folder, queries)
+    report = pools.run(data, folder, queries, invocation.config_file)
     if invocation.json:
         output.document(report)
     else:

@@ -17,6 +17,7 @@ from reverie.surfaces.demo.asking import answer, classes_of, hits_showing
 from reverie.surfaces.demo.material import GUEST, OWNER, POISON, ZONE, conversations, questions
 from reverie.surfaces.demo.replay import Seen, replay, replayed
 from reverie.surfaces.progress import Progress
+from reverie.surfaces.scratch import scratch_state
 
 #: The question that the poisoned page wants to be answered its way.
 POISONED_QUESTION = "q3"
@@ -25,24 +26,27 @@ P = TypeVar("P", bound=parts.Part)
 Tell = Callable[[parts.Part], None]
 
 
-def run(folder: Path, *, kept: bool, tell: Tell) -> parts.Report:
+def run(folder: Path, *, kept: bool, config_file: Path | None, tell: Tell) -> parts.Report:
     """Run the demonstration in ``folder``.
 
     Args:
         folder: an empty folder; state and workspace are made in it.
         kept: whether the folder is there afterwards (only told, not done here).
+        config_file: a configuration to use; without one, the defaults.
         tell: called with what each step found, as soon as it is known.
     """
     started = time.perf_counter()
     lines = conversations()
     by_place = {line.place: line for line in lines}
     clock = FixedClock(lines[0].at, ZONE)
-    state, workspace = folder / "state", folder / "workspace"
+    state, workspace = scratch_state(folder / "state"), folder / "workspace"
     Memory.create(state_dir=state, workspace=workspace)
     home = _told(tell, parts.Home(str(folder), kept, OWNER, ZONE))
     with (
         Progress() as progress,
-        Memory.open("main", state_dir=state, workspace=workspace, clock=clock, progress=progress) as memory,
+        Memory.open(
+            state_dir=state, workspace=workspace, config_file=config_file, clock=clock, progress=progress
+        ) as memory,
     ):
         seen = replay(memory, clock, lines)
         said = _told(tell, replayed(seen))
