@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pluggy
 
@@ -123,7 +123,7 @@ class PluginSlots:
     def facts(self) -> list[PluginFact]:
         """Return what each registered plugin provides, by name."""
         provides = {
-            found.plugin_name: tuple(sorted(found.function()))
+            found.plugin_name: tuple(sorted(cast(Mapping[str, EngineFactory], found.function())))
             for found in self._plugins.hook.reverie_memory_engines.get_hookimpls()
         }
         origins = {self._plugins.get_name(plugin): origin for plugin, origin in self._plugins.list_plugin_distinfo()}
