@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 
 from reverie import doctor, turn
-from reverie.assembly import Parts, assemble, prepare
+from reverie.assembly import Parts, assemble, plugin_slots, prepare
 from reverie.core import provenance
 from reverie.core.config import AgentConfig
 from reverie.core.errors import UsageError
@@ -36,6 +36,8 @@ from reverie.core.types import (
     Written,
 )
 from reverie.doctor import Finding, Status
+from reverie.plugins import PluginFact
+from reverie.tools import MemoryTools
 from reverie.turn import Turn
 from reverie.writing.importing import ImportReport, import_markdown
 
@@ -101,6 +103,17 @@ class Memory:
             What was made, and what was there already.
         """
         return prepare(_path(state_dir), _path(workspace))
+
+    @staticmethod
+    def plugins() -> list[PluginFact]:
+        """Return every plugin, those of other distributions included; needs no workspace.
+
+        Raises:
+            PluginError: an installed one cannot be loaded.
+        """
+        slots = plugin_slots()
+        slots.find_installed()
+        return slots.facts()
 
     def close(self) -> None:
         """Let go of files, databases and the model."""
@@ -199,6 +212,10 @@ class Memory:
         untrusted.
         """
         return turn.begin(self._parts, session, text, sender or Sender.unknown())
+
+    def tools(self, during: Turn) -> MemoryTools:
+        """Return the memory tools that an agent is given in a turn; what they write has the class of that turn."""
+        return MemoryTools(self._parts, during)
 
     # --- keeping ---
 

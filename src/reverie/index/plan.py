@@ -62,12 +62,13 @@ def plan_all(database: Database, providers: Sequence[SourceProvider], recipe: st
     notices: list[str] = []
     for provider in providers:
         corpus = str(provider.corpus)
-        scan = provider.scan()
+        scan = provider.scan(known=[path for name, path in known if name == corpus])
         skipped.extend((provider.corpus, one) for one in scan.skipped)
         if scan.missing_root is not None:
             hidden.add(corpus)
             kept = sum(name == corpus for name, _ in known)
-            notices.append(f"{scan.missing_root} is not there; its {kept} indexed documents are kept as they were")
+            if kept:  # a root that never had anything is no news
+                notices.append(f"{scan.missing_root} is not there; its {kept} indexed documents are kept as they were")
         for stat in scan.stats:
             key = (corpus, storable(stat.path))
             if key in seen:

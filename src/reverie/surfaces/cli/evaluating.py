@@ -25,6 +25,7 @@ from reverie.surfaces import output
 from reverie.surfaces.cli.parameters import CORPUS, COUNT
 from reverie.surfaces.cli.parts import Command, Invocation
 from reverie.surfaces.progress import Progress
+from reverie.surfaces.scratch import scratch_state
 
 #: Files of the workspace's root that are memory, too.
 CURATED = ("MEMORY.md", "USER.md")
@@ -83,11 +84,11 @@ def retrieval(
     """
     asked = list(read_queries(queries))
     with tempfile.TemporaryDirectory(prefix="reverie-eval-") as folder:
-        state = Path(folder) / "state"
+        state = scratch_state(Path(folder) / "state")
         view = as_workspace(notes.absolute(), Path(folder) / "workspace")
         configure(state, invocation.config_file, vectors=not no_vectors)
-        with Progress("building the local model, once on this machine") as progress:
-            opened = Memory.open(invocation.agent, state_dir=state, workspace=view.workspace, progress=progress)
+        with Progress() as progress:
+            opened = Memory.open(state_dir=state, workspace=view.workspace, progress=progress)
         with opened as memory:
             _evaluate(invocation, memory, view, asked, SearchRequest("", k or HITS, 0.0, Corpus(corpus or "memory")))
 
@@ -95,7 +96,7 @@ def retrieval(
 def _evaluate(
     invocation: Invocation, memory: Memory, view: Notes, queries: list[Query], request: SearchRequest
 ) -> None:
-    with Progress("indexing") as progress:
+    with Progress() as progress:
         report = memory.index(progress=progress)
     times: list[float] = []
     modes: Counter[str] = Counter()
@@ -210,7 +211,6 @@ def _free_prefix(notes: Path) -> str:
 
 def configure(state: Path, config_file: Path | None, *, vectors: bool) -> None:
     """Make the state folder's configuration: that of ``config_file``, if any, and without vectors if so asked."""
-    state.mkdir(parents=True, exist_ok=True)
     paths = Paths.resolve(state)
     if config_file is not None:
         shutil.copyfile(config_file, paths.config_file)

@@ -13,10 +13,11 @@ from reverie.core.provenance import is_trusted, may_be_candidate
 from reverie.core.types import Corpus
 from reverie.memory import Memory
 from reverie.surfaces.demo import parts
-from reverie.surfaces.demo.asking import answer, classes_of, hits_showing, shows
+from reverie.surfaces.demo.asking import answer, classes_of, hits_showing
 from reverie.surfaces.demo.material import GUEST, OWNER, POISON, ZONE, conversations, questions
 from reverie.surfaces.demo.replay import Seen, replay, replayed
 from reverie.surfaces.progress import Progress
+from reverie.surfaces.scratch import scratch_state
 
 #: The question that the poisoned page wants to be answered its way.
 POISONED_QUESTION = "q3"
@@ -25,24 +26,27 @@ P = TypeVar("P", bound=parts.Part)
 Tell = Callable[[parts.Part], None]
 
 
-def run(folder: Path, *, kept: bool, tell: Tell) -> parts.Report:
+def run(folder: Path, *, kept: bool, config_file: Path | None, tell: Tell) -> parts.Report:
     """Run the demonstration in ``folder``.
 
     Args:
         folder: an empty folder; state and workspace are made in it.
         kept: whether the folder is there afterwards (only told, not done here).
+        config_file: a configuration to use; without one, the defaults.
         tell: called with what each step found, as soon as it is known.
     """
     started = time.perf_counter()
     lines = conversations()
     by_place = {line.place: line for line in lines}
     clock = FixedClock(lines[0].at, ZONE)
-    state, workspace = folder / "state", folder / "workspace"
+    state, workspace = scratch_state(folder / "state"), folder / "workspace"
     Memory.create(state_dir=state, workspace=workspace)
     home = _told(tell, parts.Home(str(folder), kept, OWNER, ZONE))
     with (
-        Progress("building the local model, once on this machine") as progress,
-        Memory.open("main", state_dir=state, workspace=workspace, clock=clock, progress=progress) as memory,
+        Progress() as progress,
+        Memory.open(
+            state_dir=state, workspace=workspace, config_file=config_file, clock=clock, progress=progress
+        ) as memory,
     ):
         seen = replay(memory, clock, lines)
         said = _told(tell, replayed(seen))
@@ -70,7 +74,7 @@ def _noted(workspace: Path, seen: Seen) -> parts.Noted:
 
 def _index(memory: Memory) -> parts.Indexed:
     started = time.perf_counter()
-    with Progress("indexing") as progress:
+    with Progress() as progress:
         report = memory.index(progress=progress)
     seconds = time.perf_counter() - started
     engine = memory.status().engine
@@ -107,16 +111,14 @@ def _guest(memory: Memory, seen: Seen) -> parts.Guest:
 
 
 def _noise(memory: Memory, seen: Seen, kind: str) -> parts.Noise:
-    """Count what a scheduler's sessions said, and how much of it could ever become long-term memory."""
+    """Count what a scheduler's sessions said, and how much of it can be found, or could become long-term memory."""
     said = [line for line in seen.lines if line.kind == kind]
-    texts = {line.text for line in said}
-    candidates = 0
-    for text in sorted(texts):
-        hits = hits_showing(memory, text, text, Corpus.ALL)
-        candidates += sum(1 for hit in hits if hit.provenance.kind == kind and may_be_candidate(hit.provenance))
-    notes = sum(1 for text in texts if any(shows(hit.snippet, text) for hit in memory.search(text, max_results=10)))
-    reason = "; ".join(seen.withheld.get(kind, ())) or "it is shown no curated file"
-    return parts.Noise(kind, len(said), notes, candidates, reason)
+    texts = sorted({line.text for line in said})
+    hits = [hit for text in texts for hit in hits_showing(memory, text, text) if hit.provenance.kind == kind]
+    candidates = sum(1 for hit in hits if may_be_candidate(hit.provenance))
+    skipped = memory.status().engine.skipped
+    reasons = [each.reason for each in skipped if each.path.startswith("sessions/") and kind in each.reason]
+    return parts.Noise(kind, len(said), len(hits), candidates, (*dict.fromkeys(reasons), *seen.withheld.get(kind, ())))
 
 
 def _checks(
@@ -127,7 +129,7 @@ def _checks(
     changed = [each for each in answers if each.changed]
     newest = [each for each in changed if each.newest_first]
     untrusted = guest.classes.get("untrusted", 0)
-    quiet = all(each.notes == 0 and each.candidates == 0 for each in noise)
+    quiet = all(each.found == 0 and each.candidates == 0 for each in noise)
     return [
         parts.Check(
             "questions whose answer is shown, with its place",
@@ -155,8 +157,8 @@ def _checks(
             untrusted == guest.messages,
         ),
         parts.Check(
-            "noise of cron and heartbeats in notes or among candidates",
-            f"{sum(each.notes + each.candidates for each in noise)} of {sum(each.messages for each in noise)}",
+            "messages of jobs and heartbeats that a search finds",
+            f"{sum(each.found for each in noise)} of {sum(each.messages for each in noise)}",
             quiet,
         ),
     ]
