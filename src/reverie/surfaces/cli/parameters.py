@@ -188,7 +188,7 @@ def text_of(words: tuple[str, ...], what: str, *, errors: str = "strict") -> str
 def _standard_input(errors: str) -> str:
     if sys.stdin is None:
         raise UsageError("There is no standard input")
-    raw = click.get_binary_stream("stdin").read()
+    raw = sys.stdin.buffer.read()
     try:
         return raw.removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors)
     except UnicodeDecodeError as error:

@@ -88,7 +88,7 @@ class Telling:
         output.say(f"right: {part.expected}", indent=4)
         for number, hit in enumerate(part.hits[:SHOWN], 1):
             mark = "  <- the answer" if hit.evidence else "  <- the older word" if hit.outdated else ""
-            output.say(f"{number}. {hit.citation}  {hit.score:.3f}  {_origin(hit)}{mark}", indent=4)
+            output.line(f"{number}. {hit.citation}  {hit.score:.3f}  {_origin(hit)}{mark}", indent=4)
             output.say(f'"{output.shorten(hit.snippet, output.columns() - 9)}"', indent=7)
         told = "The answer is not among the hits" if part.rank is None else f"The answer is hit {part.rank}"
         if part.changed and part.newest_first:
