@@ -16,8 +16,9 @@ from pathlib import Path
 from types import TracebackType
 
 from reverie import doctor, turn
-from reverie.assembly import Parts, assemble, prepare
+from reverie.assembly import Parts, assemble, plugin_slots, prepare
 from reverie.core import provenance
+from reverie.core.config import AgentConfig
 from reverie.core.errors import UsageError
 from reverie.core.types import (
     Clock,
@@ -25,6 +26,7 @@ from reverie.core.types import (
     Hit,
     Ids,
     Passage,
+    Progress,
     Provenance,
     SearchRequest,
     SearchResult,
@@ -34,10 +36,10 @@ from reverie.core.types import (
     Written,
 )
 from reverie.doctor import Finding, Status
+from reverie.plugins import PluginFact
+from reverie.tools import MemoryTools
 from reverie.turn import Turn
 from reverie.writing.importing import ImportReport, import_markdown
-
-Progress = Callable[[int, int], None]
 
 
 class Memory:
@@ -72,7 +74,7 @@ class Memory:
             config_file: another configuration than ``<state>/reverie.json5``.
             clock: the source of time.
             ids: the source of identifiers.
-            progress: called with (done, total) while the model is built, once on a machine.
+            progress: told how far the model's build is, once on a machine.
 
         Raises:
             ConfigError: the configuration cannot be used.
@@ -102,6 +104,17 @@ class Memory:
         """
         return prepare(_path(state_dir), _path(workspace))
 
+    @staticmethod
+    def plugins() -> list[PluginFact]:
+        """Return every plugin, those of other distributions included; needs no workspace.
+
+        Raises:
+            PluginError: an installed one cannot be loaded.
+        """
+        slots = plugin_slots()
+        slots.find_installed()
+        return slots.facts()
+
     def close(self) -> None:
         """Let go of files, databases and the model."""
         self._parts.close()
@@ -116,13 +129,23 @@ class Memory:
         """Close the memory."""
         self.close()
 
+    @property
+    def config(self) -> AgentConfig:
+        """Return what is configured for this agent."""
+        return self._parts.config
+
+    @property
+    def clock(self) -> Clock:
+        """Return the clock of this memory, in the user's zone."""
+        return self._parts.clock
+
     # --- recall ---
 
     def search(self, query: str, *, max_results: int | None = None, corpus: Corpus | str = Corpus.MEMORY) -> list[Hit]:
         """Return the best hits for any text, best first. :meth:`recall` tells more about the answer."""
-        config = self._parts.config.search
-        limit = config.max_results if max_results is None else max_results
-        return list(self.recall(SearchRequest(query, limit, config.min_score, Corpus(corpus))).hits)
+        usual = self._parts.config.search.query
+        limit = usual.max_results if max_results is None else max_results
+        return list(self.recall(SearchRequest(query, limit, usual.min_score, Corpus(corpus))).hits)
 
     def recall(self, request: SearchRequest) -> SearchResult:
         """Return hits with the mode, the notices and the trace of the search.
@@ -149,7 +172,9 @@ class Memory:
 
     def note(self, text: str, *, sender: Sender | None = None, day: date | None = None, heading: str = "") -> Written:
         """Append to the note of the day; recorded with its provenance before the file changes."""
-        return self._parts.writer.note(text, self._born(sender), day=day, heading=heading or None)
+        written = self._parts.writer.note(text, self._born(sender), day=day, heading=heading or None)
+        self._parts.engine.touched()
+        return written
 
     def remember(
         self,
@@ -164,9 +189,11 @@ class Memory:
 
         A fact whose ``key`` is known supersedes the older one. ``Written.note`` says where it went and why.
         """
-        return self._parts.writer.remember(
+        written = self._parts.writer.remember(
             text, self._born(sender), key=key, importance=importance, triggers=tuple(triggers)
         )
+        self._parts.engine.touched()
+        return written
 
     def import_markdown(self, source: Path | str) -> ImportReport:
         """Copy Markdown files into ``memory/imports/markdown``; the source is never changed.
@@ -174,7 +201,9 @@ class Memory:
         Raises:
             ImportRefused: there is nothing to import there.
         """
-        return import_markdown(self._parts.writer, Path(source))
+        report = import_markdown(self._parts.writer, Path(source))
+        self._parts.engine.touched()
+        return report
 
     def turn(self, session: str, text: str, sender: Sender | None = None) -> Turn:
         """Begin a turn: records the message with its provenance and builds what may enter the prompt.
@@ -184,11 +213,17 @@ class Memory:
         """
         return turn.begin(self._parts, session, text, sender or Sender.unknown())
 
+    def tools(self, during: Turn) -> MemoryTools:
+        """Return the memory tools that an agent is given in a turn; what they write has the class of that turn."""
+        return MemoryTools(self._parts, during)
+
     # --- keeping ---
 
-    def index(self, *, force: bool = False, only: Iterable[str] | None = None) -> SyncReport:
+    def index(
+        self, *, force: bool = False, only: Iterable[str] | None = None, progress: Progress | None = None
+    ) -> SyncReport:
         """Bring the index up to the files: only what changed, by content; ``force`` reads everything again."""
-        return self._parts.engine.sync(force=force, only=only)
+        return self._parts.engine.sync(force=force, only=only, progress=progress)
 
     def watch(self, stop: threading.Event, on_sync: Callable[[SyncReport], None]) -> None:
         """Index now and again whenever a file changes, until ``stop`` is set. Blocks."""

@@ -88,8 +88,7 @@ _TOOLS: Mapping[str, tuple[type[_Input], str]] = {
 def tools() -> tuple[Tool, ...]:
     """Return every memory tool with its schema."""
     return tuple(
-        Tool(name, description, shape.model_json_schema(by_alias=True))
-        for name, (shape, description) in _TOOLS.items()
+        Tool(name, description, shape.model_json_schema(by_alias=True)) for name, (shape, description) in _TOOLS.items()
     )
 
 
@@ -114,7 +113,8 @@ class MemoryTools:
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"])
-            raise UsageError("The arguments do not fit the tool", tool=name, argument=where, reason=first["msg"]) from None
+            reason = first["msg"]
+            raise UsageError("The arguments do not fit the tool", tool=name, argument=where, reason=reason) from None
         calls: Mapping[type[_Input], Callable[[Any], dict[str, Any]]] = {
             SearchInput: self._search,
             GetInput: self._get,
@@ -126,11 +126,11 @@ class MemoryTools:
     def _search(self, given: SearchInput) -> dict[str, Any]:
         if given.corpus == "wiki":
             return _unavailable("there is no wiki", "search the corpus memory, sessions or all")
-        config = self._parts.config.search
+        usual = self._parts.config.search.query
         request = SearchRequest(
             given.query,
-            max_results=given.max_results or config.max_results,
-            min_score=config.min_score if given.min_score is None else given.min_score,
+            max_results=given.max_results or usual.max_results,
+            min_score=usual.min_score if given.min_score is None else given.min_score,
             corpus=Corpus(given.corpus or Corpus.MEMORY),
             sessions=self._turn.visible_sessions(),
         )
@@ -210,6 +210,7 @@ class MemoryTools:
     def _write(self, write: Callable[[Provenance], Any]) -> dict[str, Any]:
         try:
             written = write(self._turn.write_provenance())
+            self._parts.engine.touched()
         except ReverieError as error:
             return {"status": "error", "error": str(error), "hint": error.hint}
         result = {

@@ -5,7 +5,7 @@ Everything here is a frozen value or a Protocol; nothing here reads a file, a cl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -356,6 +356,9 @@ class Written:
 
 # --- ports -----------------------------------------------------------------------------------------------------
 
+#: Told how long work goes on: what is being done, how much of it is done, how much there is.
+Progress = Callable[[str, int, int], None]
+
 
 class Clock(Protocol):
     """The only source of time. ``now`` is aware UTC; ``zone`` is the user's IANA time zone."""
@@ -417,8 +420,14 @@ class MemoryEngine(Protocol):
         """Read lines of a memory file. Raises ``PathNotAllowed`` for anything else."""
         ...
 
-    def sync(self, *, force: bool = False, only: Iterable[str] | None = None) -> SyncReport:
+    def sync(
+        self, *, force: bool = False, only: Iterable[str] | None = None, progress: Progress | None = None
+    ) -> SyncReport:
         """Bring the index up to the files. ``only`` names memory paths that are known to have changed."""
+        ...
+
+    def touched(self) -> None:
+        """Be told that a source was just written, so that the next search sees it (choice C24)."""
         ...
 
     def status(self, *, deep: bool = False) -> EngineStatus:

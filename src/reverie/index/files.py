@@ -10,7 +10,8 @@ from reverie.core.errors import StoreBusy, StoreDamaged, StoreError, StoreUnwrit
 from reverie.index.lock import acquire
 from reverie.index.rows import revision
 from reverie.index.schema import MIGRATIONS
-from reverie.store.database import Database, remove_database
+from reverie.store.database import Database
+from reverie.store.opening import remove_database
 
 NAME = "index.sqlite"
 LOCK_NAME = "index.lock"

@@ -6,6 +6,7 @@ I4). A private file never enters a chat that others can read.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,8 @@ from reverie.core.types import ChatType, Provenance, SessionKind
 FILE_CHARS = 20_000
 TOTAL_CHARS = 60_000
 USER_CHARS = 4_000
+#: What MEMORY.md may come to by our hand; a person may write more, which is then cut with a notice.
+MEMORY_CHARS = 10_000
 #: A file is left out when less than this remains of the total.
 LEAST_CHARS = 64
 
@@ -24,6 +27,8 @@ CURATED = ("USER.md", "MEMORY.md")
 #: The order in which files stand in the prompt.
 ORDER = ("AGENTS.md", "SOUL.md", "IDENTITY.md", "USER.md", "TOOLS.md", "BOOTSTRAP.md", "MEMORY.md")
 _REQUIRED = frozenset({"AGENTS.md"})
+#: A line ends at a line feed and nowhere else, as editors count and as provenance is kept.
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +147,7 @@ def _eligible(file: BootstrapFile) -> tuple[str, int]:
     text = file.text or ""
     if file.name not in CURATED:
         return text, 0
-    lines = text.splitlines(keepends=True)
+    lines = _LINE.findall(text)
     if len(file.lines) != len(lines):
         # What cannot be judged is not injected.
         return "", len(lines)

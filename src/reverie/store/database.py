@@ -1,4 +1,4 @@
-"""One way to open a SQLite database: every pragma, every error and the rule for threads in one place.
+"""One way to use a SQLite database: its opening, its errors and the rule for threads in one place.
 
 Both databases of an agent go through :meth:`Database.open`. SQLite comes bundled with apsw (choice C22), so that
 every machine runs the same version. One connection is guarded by one re-entrant lock and may be used from several
@@ -7,7 +7,6 @@ threads; a transaction holds the lock from its beginning to its end.
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,6 +19,7 @@ import apsw
 
 from reverie.core.errors import StoreBusy, StoreDamaged, StoreError, StoreUnwritable
 from reverie.store.mounts import mount_table, shares_memory
+from reverie.store.opening import SIDE_FILES, check_place, connect, set_journal, set_pragmas
 
 Params = Sequence[Any] | Mapping[str, Any]
 Row = tuple[Any, ...]
@@ -28,9 +28,6 @@ _MIGRATIONS = "CREATE TABLE IF NOT EXISTS migration (name TEXT PRIMARY KEY) STRI
 _APPLIED = "SELECT name FROM migration"
 _RECORD = "INSERT INTO migration (name) VALUES (?)"
 _HAS_MIGRATIONS = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'migration'"
-
-#: What SQLite keeps beside a database, in the order in which they may be removed once the database is gone.
-_SIDE_FILES = ("-journal", "-wal", "-shm")
 
 _BUSY = (apsw.BusyError, apsw.LockedError, apsw.ProtocolError)
 _DAMAGED = (apsw.CorruptError, apsw.NotADBError)
@@ -99,12 +96,12 @@ class Database:
             StoreError: It is missing (``readonly``), or a newer Reverie made it.
         """
         local = shares_memory(path.parent, mount_table() if mounts is None else mounts)
-        _check_place(path, readonly=readonly)
+        check_place(path, readonly=readonly)
         deadline = time.monotonic() + busy_ms / 1000
         while True:
             try:
                 with _mapped(path):
-                    connection = _connect(path, readonly=readonly, busy_ms=busy_ms)
+                    connection = connect(path, readonly=readonly, busy_ms=busy_ms)
                     return cls._prepared(connection, path, migrations, readonly=readonly, durable=durable, local=local)
             except StoreBusy:
                 # Trigger: two processes meet at the switch of the journal mode.
@@ -127,8 +124,8 @@ class Database:
         database = cls(connection, path)
         try:
             if not readonly:
-                _set_journal(connection, local=local)
-            _set_pragmas(connection, durable=durable, local=local, readonly=readonly)
+                set_journal(connection, local=local)
+            set_pragmas(connection, durable=durable, local=local, readonly=readonly)
             database._migrate(migrations, readonly=readonly)
         except BaseException:
             with suppress(apsw.Error):
@@ -257,7 +254,7 @@ class Database:
     def size_bytes(self) -> int:
         """Return the bytes on disk, with the log and the journal."""
         total = 0
-        for suffix in ("", *_SIDE_FILES):
+        for suffix in ("", *SIDE_FILES):
             with suppress(OSError):
                 # A stat and never an open: closing a second handle would drop this process's locks (POSIX).
                 total += self.path.with_name(self.path.name + suffix).stat().st_size
@@ -290,117 +287,6 @@ class Database:
     def __exit__(self, *_: object) -> None:
         """Close."""
         self.close()
-
-
-def remove_database(path: Path) -> None:
-    """Remove a database that nobody has open, with everything that SQLite keeps beside it.
-
-    The database goes first: a journal without one is ignored, a database without its journal is damaged.
-    """
-    for suffix in ("", *_SIDE_FILES):
-        try:
-            path.with_name(path.name + suffix).unlink(missing_ok=True)
-        except OSError as error:
-            raise StoreUnwritable("The database cannot be removed", path=str(path), reason=error.strerror) from error
-
-
-def replace_database(source: Path, target: Path) -> None:
-    """Put the closed database ``source`` in the place of ``target``, which nobody may have open.
-
-    A journal left beside the target belongs to the old content and would be rolled into the new one (list A,
-    IDX-09), so the target goes with all its side files first. For derived databases: a crash in between leaves
-    none.
-    """
-    remove_database(target)
-    try:
-        source.replace(target)
-        _sync_folder(target.parent)
-    except OSError as error:
-        raise StoreUnwritable("The database cannot be replaced", path=str(target), reason=error.strerror) from error
-    remove_database(source)
-
-
-def _sync_folder(folder: Path) -> None:
-    with suppress(PermissionError):  # Windows cannot open a folder
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
-def _check_place(path: Path, *, readonly: bool) -> None:
-    if readonly:
-        if not path.is_file():
-            raise StoreError("The database is not there", path=str(path), hint="it is made by the first write")
-        return
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreUnwritable("The folder cannot be made", path=str(path.parent), reason=error.strerror) from error
-
-
-def _connect(path: Path, *, readonly: bool, busy_ms: int) -> apsw.Connection:
-    # Opening reads nothing; the first statement does.
-    flags = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
-    connection = apsw.Connection(str(path), flags=flags)
-    connection.set_busy_timeout(busy_ms)
-    if readonly:
-        try:
-            connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
-        except (apsw.CantOpenError, apsw.ReadOnlyError):
-            # Trigger: a folder that cannot be written, so that the shared memory of the log cannot be made.
-            # Why: without a log the file is whole by itself. Outcome: it is read as one that never changes.
-            connection.close(True)
-            log = path.with_name(path.name + "-wal")
-            if log.exists() and log.stat().st_size:
-                raise
-            flags |= apsw.SQLITE_OPEN_URI
-            connection = apsw.Connection(f"{path.absolute().as_uri()}?immutable=1", flags=flags)
-    return connection
-
-
-def _set_journal(connection: apsw.Connection, *, local: bool) -> None:
-    """Switch to the write-ahead log, or on shared mounts to the rollback journal."""
-    if local:
-        # Readers and a writer do not wait for each other.
-        connection.execute("PRAGMA journal_mode = WAL").fetchall()
-        return
-    # Exclusive locking first: a database that still has a log is then read without shared memory.
-    connection.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
-    connection.execute("PRAGMA journal_mode = DELETE").fetchall()
-    connection.execute("PRAGMA locking_mode = NORMAL").fetchall()
-    # The lock is given back by the next read.
-    connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
-
-
-def _set_pragmas(connection: apsw.Connection, *, durable: bool, local: bool, readonly: bool) -> None:
-    settings = {
-        # Rows of a child table may not outlive their parent.
-        "foreign_keys": "ON",
-        # A schema that came from elsewhere may not call functions with side effects.
-        "trusted_schema": "OFF",
-        # Sorts and temporary tables leave no copies of memory text in /tmp.
-        "temp_store": "MEMORY",
-        # Kibibytes. The durable store is small; searches read much of the index again and again.
-        "cache_size": "-2000" if durable else "-16000",
-    }
-    if not readonly:
-        settings |= {
-            # FULL: an acknowledged commit survives a power cut. NORMAL: the last ones may be lost, never half.
-            "synchronous": "FULL" if durable else "NORMAL",
-            # On macOS an ordinary flush stops at the cache of the drive.
-            "fullfsync": "ON" if durable else "OFF",
-            # ON overwrites what is deleted; FAST does so where it costs no extra writing.
-            "secure_delete": "ON" if durable else "FAST",
-            # Bytes. One large transaction may not leave a large log behind.
-            "journal_size_limit": str(32 * 1024 * 1024),
-        }
-    if local and not durable:
-        # Bytes. Saves a copy a page; not on shared mounts, where a cut file would be a bus error.
-        settings["mmap_size"] = str(256 * 1024 * 1024)
-    for name, value in settings.items():
-        connection.execute(f"PRAGMA {name} = {value}").fetchall()
 
 
 @contextmanager

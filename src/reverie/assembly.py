@@ -1,0 +1,245 @@
+"""The composition root: builds the concrete parts of one agent's memory and hands each what it needs.
+
+Nothing else builds a store, a workspace or an engine; the verbs in :mod:`reverie.memory` only use them.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from reverie import engine as builtin
+from reverie.core.clock import RandomIds, SystemClock
+from reverie.core.config import AgentConfig, Config, load_config
+from reverie.core.errors import EmbedderUnavailable, ReverieError, WorkspaceMissing
+from reverie.core.paths import Paths, agent_id, make_folder
+from reverie.core.types import (
+    Clock,
+    Embedder,
+    Ids,
+    MemoryEngine,
+    Passage,
+    Progress,
+    Provenance,
+    SourceProvider,
+    SyncReport,
+)
+from reverie.index.watcher import Watcher
+from reverie.plugins import DEFAULT_ENGINE, EngineContext, PluginSlots
+from reverie.providers.bundled.embedder import BundledEmbedder
+from reverie.providers.bundled.fallback import UseEmbedder
+from reverie.recall.prompt import MEMORY_CHARS, USER_CHARS, Budgets
+from reverie.sessions.directory import SessionDirectory
+from reverie.sessions.source import TranscriptSource
+from reverie.sessions.turns import TurnRecorder
+from reverie.store.durable import DurableStore
+from reverie.workspace import scaffold
+from reverie.workspace.files import replace
+from reverie.workspace.notes import Workspace
+from reverie.workspace.paths import NOTES
+from reverie.workspace.source import WorkspaceSource
+from reverie.writing.judging import LineJudge
+from reverie.writing.recording import lines_of
+from reverie.writing.writer import RecordedWriter
+
+#: How often a watch looks whether it still runs.
+WATCH_SECONDS = 1.0
+
+_CONFIG_HEAD = """// Reverie's configuration (JSON5: comments and trailing commas are fine).
+// `reverie config get` lists every key with its value; `reverie config set KEY VALUE` keeps comments.
+{
+}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Everything that one agent's memory is made of."""
+
+    agent: str
+    paths: Paths
+    whole: Config
+    config: AgentConfig
+    clock: Clock
+    ids: Ids
+    workspace: Workspace
+    durable: DurableStore
+    judge: LineJudge
+    writer: RecordedWriter
+    sessions: SessionDirectory
+    recorder: TurnRecorder
+    slots: PluginSlots
+    engine: MemoryEngine
+    marker: str
+
+    @property
+    def budgets(self) -> Budgets:
+        """Return the budgets of the bootstrap."""
+        return Budgets(self.config.bootstrap_max_chars, self.config.bootstrap_total_max_chars)
+
+    def classes(self, relative: str) -> Sequence[Provenance]:
+        """Return the provenance of every line of a memory file as it stands now; nothing if it cannot be read."""
+        try:
+            file = self.workspace.read(relative)
+        except ReverieError:
+            return ()
+        return self.judge.judge(relative, lines_of(file.text)).lines
+
+    def watch(self, stop: threading.Event, on_sync: Callable[[SyncReport], None]) -> None:
+        """Sync now, and after each change of a memory file, until ``stop`` is set."""
+        transcripts = self.paths.sessions(self.agent)
+        roots = [self.workspace.root / NOTES]
+        flat = [self.workspace.root, transcripts]
+        settings = self.config.search.sync
+        watcher = Watcher(roots, lambda: on_sync(self.engine.sync()), flat=flat, debounce_ms=settings.watch_debounce_ms)
+        watcher.start()
+        try:
+            while not stop.wait(WATCH_SECONDS) and watcher.watching:
+                pass
+        finally:
+            watcher.stop()
+        if watcher.failure is not None:
+            raise watcher.failure
+
+    def close(self) -> None:
+        """Close what holds files open."""
+        self.engine.close()
+        self.durable.close()
+
+
+def prepare(state_dir: Path | None, workspace: Path | None) -> tuple[list[str], list[str]]:
+    """Make the workspace and a commented configuration file; returns what was made and what was there."""
+    paths = Paths.resolve(state_dir, workspace)
+    make_folder(paths.state)
+    found = scaffold.create(paths.workspace, lock_dir=paths.locks)
+    made = [str(paths.workspace / name) for name in found.made]
+    kept = [str(paths.workspace / name) for name in found.kept]
+    if paths.config_file.exists():
+        return made, [*kept, str(paths.config_file)]
+    replace(paths.config_file, _CONFIG_HEAD.encode("utf-8"), expected=None, lock_dir=paths.locks)
+    return [*made, str(paths.config_file)], kept
+
+
+def assemble(
+    agent: str,
+    *,
+    state_dir: Path | None,
+    workspace: Path | None,
+    config_file: Path | None,
+    clock: Clock | None,
+    ids: Ids | None,
+    progress: Progress | None,
+) -> Parts:
+    """Build the parts; opens the durable store and settles what a killed writer left half done."""
+    paths = Paths.resolve(state_dir, workspace)
+    whole = load_config(paths, file=config_file)
+    config = whole.agent(agent)
+    name = agent_id(agent)
+    if not config.workspace.is_dir():
+        raise WorkspaceMissing(path=str(config.workspace))
+    clock = clock or SystemClock(config.timezone)
+    ids = ids or RandomIds()
+    place = Workspace(config.workspace, lock_dir=paths.locks)
+    durable = DurableStore.open(paths.agent(name), clock, ids)
+    judge = LineJudge(place.root, durable)
+    marker = secrets.token_hex(16)
+    slots = plugin_slots()
+    context = EngineContext(
+        agent=name,
+        paths=paths,
+        config=config,
+        clock=clock,
+        ids=ids,
+        sources=_sources(name, paths, place, durable, judge, marker),
+        open_embedder=lambda: open_embedder(config, paths, progress),
+        read_lines=lambda path, start, count: _read(place, config, path, start, count),
+    )
+    sessions = SessionDirectory(paths.sessions(name), name)
+    budgets = {"MEMORY.md": min(MEMORY_CHARS, config.bootstrap_max_chars), "USER.md": USER_CHARS}
+    writer = RecordedWriter(place, durable, clock, budgets=budgets)
+    writer.recover()
+    return Parts(
+        agent=name,
+        paths=paths,
+        whole=whole,
+        config=config,
+        clock=clock,
+        ids=ids,
+        workspace=place,
+        durable=durable,
+        judge=judge,
+        writer=writer,
+        sessions=sessions,
+        recorder=TurnRecorder(sessions, clock, ids, external_tools=config.external_tools),
+        slots=slots,
+        engine=slots.engine(config.memory_slot)(context),
+        marker=marker,
+    )
+
+
+def plugin_slots() -> PluginSlots:
+    """Return the plugins; only the built-in engine is registered so far, others once one is looked for."""
+    slots = PluginSlots()
+    slots.register(builtin, DEFAULT_ENGINE)
+    return slots
+
+
+def _sources(
+    agent: str, paths: Paths, place: Workspace, durable: DurableStore, judge: LineJudge, marker: str
+) -> tuple[SourceProvider, ...]:
+    """Return the documents of the index: notes judged line by line, and transcripts without what was forgotten."""
+
+    def classify(relative: str, lines: Sequence[str]) -> Sequence[Provenance]:
+        return judge.judge(relative, lines).lines
+
+    def revisions() -> Mapping[str, int]:
+        judge.refresh()
+        return durable.revisions()
+
+    notes = WorkspaceSource(place, classify, revisions=revisions)
+    spoken = TranscriptSource(
+        paths.sessions(agent), agent, marker=marker, forgotten=lambda session: session in durable.tombstones()
+    )
+    return (notes, spoken)
+
+
+def _read(place: Workspace, config: AgentConfig, path: str, start: int, count: int | None) -> Passage:
+    return place.read_lines(path, start, count, max_chars=config.memory_get_max_chars)
+
+
+def open_embedder(config: AgentConfig, paths: Paths, progress: Progress | None = None) -> Embedder:
+    """Open the configured embedder.
+
+    Without a configured provider it is the bundled model, else the numpy-only one where that is installed.
+
+    Raises:
+        EmbedderUnavailable: the provider that is named, or every bundled one, cannot be used here.
+    """
+    provider = config.search.provider
+    cache = paths.cache / "embedders"
+    if provider in (None, "auto", "bundled"):
+        reason = BundledEmbedder.available()
+        if reason is None:
+            return BundledEmbedder.open(cache, progress=_building(progress))
+        if provider == "bundled" or UseEmbedder.available() is not None:
+            raise EmbedderUnavailable(reason)
+        return UseEmbedder.open()
+    if provider == "use":
+        reason = UseEmbedder.available()
+        if reason is not None:
+            raise EmbedderUnavailable(reason)
+        return UseEmbedder.open()
+    raise EmbedderUnavailable(
+        f"this version has no adapter for the provider {provider}",
+        hint="set memory.search.provider to bundled, use or none",
+    )
+
+
+def _building(progress: Progress | None) -> Callable[[str, float], None] | None:
+    """Return the progress of the model's build in hundredths; it happens once on a machine."""
+    if progress is None:
+        return None
+    return lambda step, share: progress(f"building the model: {step}", round(share * 100), 100)

@@ -1,0 +1,1 @@
+"""Sessions: which conversation a message belongs to, and the transcript that keeps it whole."""

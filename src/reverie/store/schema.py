@@ -1,0 +1,102 @@
+"""The tables of ``agents/<id>/memory.sqlite``, one numbered step after the other. Add steps; never change one."""
+
+from __future__ import annotations
+
+from reverie.core.types import SessionKind, SourceClass
+from reverie.store.database import Migration
+
+
+def _one_of(column: str, values: type[SourceClass] | type[SessionKind]) -> str:
+    return f"CHECK ({column} IN ({', '.join(repr(str(value)) for value in values)}))"
+
+
+_LEDGER = f"""
+-- Every act on a memory file, in one order: judging a file means replaying its acts.
+CREATE TABLE act (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind TEXT NOT NULL CHECK (kind IN ('write', 'trust', 'removal', 'rename')),
+    path TEXT NOT NULL,
+    at INTEGER NOT NULL,           -- milliseconds since 1970, UTC
+    content_hash TEXT,             -- of the file: seen by the owner (trust), removed or moved
+    detail TEXT                    -- the former path of a rename
+) STRICT;
+CREATE INDEX act_path ON act (path, seq);
+
+CREATE TABLE write_record (
+    seq INTEGER PRIMARY KEY REFERENCES act (seq) ON DELETE CASCADE,
+    id TEXT NOT NULL UNIQUE,
+    origin TEXT NOT NULL {_one_of("origin", SourceClass)},
+    session_kind TEXT NOT NULL {_one_of("session_kind", SessionKind)},
+    session TEXT,
+    sender TEXT,
+    tool TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    observed_at INTEGER NOT NULL,
+    before_hash TEXT,              -- NULL: there was no file
+    after_hash TEXT NOT NULL,      -- planned when reserved, so that a killed write can be told from none
+    start_line INTEGER NOT NULL,
+    end_line INTEGER NOT NULL,
+    key TEXT,
+    state TEXT NOT NULL CHECK (state IN ('reserved', 'committed', 'rolled_back'))
+) STRICT;
+CREATE INDEX write_reserved ON write_record (seq) WHERE state = 'reserved';
+
+CREATE TABLE trust_act (
+    seq INTEGER PRIMARY KEY REFERENCES act (seq) ON DELETE CASCADE,
+    id TEXT NOT NULL UNIQUE,
+    start_line INTEGER,            -- NULL: the whole file
+    end_line INTEGER,
+    by TEXT NOT NULL
+) STRICT;
+
+-- Hashes of the lines with content that an act wrote, took out or vouched for.
+CREATE TABLE act_line (
+    seq INTEGER NOT NULL REFERENCES act (seq) ON DELETE CASCADE,
+    change TEXT NOT NULL CHECK (change IN ('written', 'dropped', 'vouched')),
+    position INTEGER NOT NULL,
+    hash TEXT NOT NULL,
+    PRIMARY KEY (seq, change, position)
+) STRICT, WITHOUT ROWID;
+
+-- What is known of a file. `revision` grows whenever its lines must be judged anew, `hash` is what Reverie last wrote.
+CREATE TABLE file_state (
+    path TEXT PRIMARY KEY,
+    revision INTEGER NOT NULL,
+    hash TEXT
+) STRICT, WITHOUT ROWID;
+"""
+
+_LINEAGE = f"""
+CREATE TABLE session_tombstone (
+    session TEXT PRIMARY KEY,
+    reason TEXT NOT NULL,
+    at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Which sessions an entry comes from; what `forget` follows.
+CREATE TABLE entry_origin (
+    entry TEXT NOT NULL,
+    session TEXT NOT NULL,
+    session_key TEXT,
+    origin TEXT NOT NULL {_one_of("origin", SourceClass)},
+    observed_at INTEGER NOT NULL,
+    PRIMARY KEY (entry, session)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX entry_origin_session ON entry_origin (session);
+
+CREATE TABLE setting (
+    key TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+"""
+
+MIGRATIONS = (
+    Migration.script("0001_ledger", _LEDGER),
+    Migration.script("0002_lineage", _LINEAGE),
+)
+
+#: Every table, in the order of an export; parents before children.
+TABLES = (
+    *("act", "write_record", "trust_act", "act_line", "file_state"),
+    *("session_tombstone", "entry_origin", "setting"),
+)

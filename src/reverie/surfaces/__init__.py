@@ -1,0 +1,1 @@
+"""What people and programs touch. A surface formats answers; everything it knows comes from the memory."""
