@@ -42,9 +42,9 @@ def init(invocation: Invocation, folder: Path | None) -> None:
         if places:
             output.say(title)
         for each in places:
-            output.say(each, indent=2)
+            output.line(each, indent=2)
     for line in told:
-        output.say(line)
+        output.line(line)
     output.say()
     output.say("Write into these files with any editor, or let the command do it:")
     output.say('reverie note "The dentist moved to Friday."', indent=2)
