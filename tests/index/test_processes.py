@@ -19,7 +19,6 @@ def start(world):
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             encoding="utf-8",
-            encoding="utf-8",
         )
         running.append(process)
         return process

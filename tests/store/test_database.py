@@ -44,7 +44,6 @@ def start(code: str, path: Path, name: str) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         encoding="utf-8",
-        encoding="utf-8",
     )
 
 
