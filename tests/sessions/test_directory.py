@@ -263,3 +263,32 @@ def test_two_processes_lose_no_row(folder):
     entries = SessionDirectory(folder).list()
     assert len(entries) == 36
     assert all((folder / entry.file).exists() for entry in entries)
+
+
+def test_a_rotation_that_comes_second_does_nothing(folder, clock, ids):
+    directory = SessionDirectory(folder)
+    first = directory.get_or_create("agent:main:main", clock, ids)
+    second = directory.rotate("agent:main:main", clock, ids, expected=first.id)
+    again = SessionDirectory(folder).rotate("agent:main:main", clock, ids, expected=first.id)
+    assert second.id != first.id
+    assert (again.id, again.older) == (second.id, (first.id,))
+
+
+def test_counters_of_a_transcript_end_with_it_and_everything_else_stays(folder, clock, ids):
+    directory = SessionDirectory(folder)
+    directory.get_or_create("agent:main:main", clock, ids, label="Attic")
+    kept = {"compactionCount": 2, "memoryFlushAt": 5, "thinkingLevel": "low", "__reverie": {"kind": "cron", "cache": 1}}
+    directory.update("agent:main:main", lambda row: row.update(kept))
+    row = directory.rotate("agent:main:main", clock, ids).data
+    assert {name: row.get(name) for name in kept} == {
+        "compactionCount": None,
+        "memoryFlushAt": None,
+        "thinkingLevel": "low",
+        "__reverie": {"kind": "cron"},
+    }
+    assert row["label"] == "Attic"
+
+
+def test_a_row_that_is_not_there_cannot_be_changed(folder):
+    with pytest.raises(UsageError):
+        SessionDirectory(folder).update("agent:main:main", lambda row: row.update(a=1))

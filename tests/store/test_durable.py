@@ -14,6 +14,7 @@ from reverie.core.clock import CountingIds, FixedClock
 from reverie.core.errors import FileUnreadable, StoreError
 from reverie.core.types import Provenance, SessionKind, SourceClass
 from reverie.store.durable import DurableStore
+from reverie.store.ends import SessionEnds
 from reverie.store.lines import Removal, Trust, Write, judge, line_hashes
 from reverie.store.records import EntryOrigin, Present
 
@@ -228,6 +229,7 @@ def test_an_export_holds_every_row_of_every_table(store: DurableStore) -> None:
     store.bury("s1", "forgotten")
     store.add_origins("e1", [EntryOrigin("s1", None, SourceClass.OWNER, START)])
     store.set_setting("zone", "Asia/Tokyo")
+    SessionEnds(store.database, FixedClock(START)).queue("s1", "agent:main:main", "new")
     assert store.setting("zone") == "Asia/Tokyo"
     assert store.setting("none") is None
     exported = list(store.export())

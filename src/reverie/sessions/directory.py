@@ -18,7 +18,7 @@ from reverie.core.types import ChatType, Clock, Ids, SessionKind
 from reverie.sessions.keys import KeyForm, SessionKey, normal_agent, parse_key
 from reverie.sessions.messages import epoch_ms
 from reverie.sessions.reading import is_session_id
-from reverie.sessions.rows import Rows, SessionEntry, entry_in, kind_in, narrowed, remade, strings_in
+from reverie.sessions.rows import Rows, SessionEntry, entry_in, kind_in, narrowed, remade, restarted, strings_in
 from reverie.sessions.transcript import LOCKS, FsyncPolicy, Transcript
 from reverie.workspace.files import contained, locked, replace
 from reverie.workspace.reading import read_bytes, reason_of
@@ -115,8 +115,11 @@ class SessionDirectory:
 
         return self._changed(ensured)
 
-    def rotate(self, key: SessionKey | str, clock: Clock, ids: Ids) -> SessionEntry:
+    def rotate(self, key: SessionKey | str, clock: Clock, ids: Ids, *, expected: str = "") -> SessionEntry:
         """Go on in a new transcript; the old one stays where it is, and is remembered in ``older``.
+
+        Where another process has begun a transcript in the meantime, so that the present one is not ``expected``,
+        nothing is done and the row is returned as it is.
 
         Raises:
             UsageError, TranscriptError: as :meth:`get_or_create`.
@@ -127,6 +130,8 @@ class SessionDirectory:
             row = rows.get(wanted.text)
             row = row if isinstance(row, dict) else {"chatType": wanted.chat.value}
             found = self._entry(rows, wanted.text)
+            if expected and found is not None and found.id != expected:
+                return wanted.text
             self._begin(row, wanted.text, found.id if found else "", clock, ids)
             rows[wanted.text] = row
             return wanted.text
@@ -145,6 +150,24 @@ class SessionDirectory:
             return wanted.text
 
         self._edit(touched)
+
+    def update(self, key: SessionKey | str, change: Callable[[Rows], None]) -> SessionEntry:
+        """Change fields of the row of a conversation in place, under the lock of the directory.
+
+        Raises:
+            UsageError: there is no such session.
+            TranscriptError: the directory cannot be written.
+        """
+        wanted = self.key(key)
+
+        def changed(rows: Rows) -> str:
+            row = rows.get(wanted.text)
+            if not isinstance(row, dict):
+                raise UsageError("There is no such session", key=wanted.text)
+            change(row)
+            return wanted.text
+
+        return self._changed(changed)
 
     def transcript(
         self, entry: SessionEntry, clock: Clock, ids: Ids, *, fsync: FsyncPolicy = FsyncPolicy.ALWAYS
@@ -165,6 +188,7 @@ class SessionDirectory:
         while not is_session_id(session) or (self.folder / f"{session}.jsonl").exists():
             session = sha256(session)[:32]
         now = clock.now()
+        restarted(row)
         Transcript.create(self.folder / f"{session}.jsonl", session=session, key=key, clock=clock, ids=ids)
         older = [*strings_in(row, "usageFamilySessionIds"), *([before] if before else [])]
         row |= {"sessionId": session, "sessionFile": f"{session}.jsonl"}

@@ -17,6 +17,13 @@ _ANCESTORS = 32  # more links than that are a circle
 #: Of what is known of a session and of those it was started from, the first of these that occurs is its kind.
 _KINDS = (SessionKind.CRON, SessionKind.HEARTBEAT, SessionKind.UNKNOWN, SessionKind.SUBAGENT)
 
+#: Fields that count within one transcript; a new one begins without them.
+_COUNTERS = (
+    *("inputTokens", "outputTokens", "totalTokens", "totalTokensFresh", "contextTokens", "cacheRead", "cacheWrite"),
+    *("compactionCount", "compactionCheckpoints", "memoryFlushAt", "memoryFlushCompactionCount"),
+    *("memoryFlushContextHash", "memoryFlushFailureCount", "memoryFlushLastFailedAt", "memoryFlushLastFailureError"),
+)
+
 Rows = dict[str, Any]
 
 
@@ -94,6 +101,22 @@ def remade(folder: Path) -> Rows:
         rows[header.key] = {"sessionId": header.id, "sessionFile": name, "updatedAt": begun, "sessionStartedAt": begun}
         rows[header.key] |= {"usageFamilySessionIds": older} if older else {}
     return rows
+
+
+def own_fields(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy of what Reverie alone keeps in a row."""
+    own = row.get(HOST_FIELD)
+    return dict(own) if isinstance(own, Mapping) else {}
+
+
+def restarted(row: Rows) -> None:
+    """Take out of a row what belongs to its last transcript: counters, and the state of flushes and of pruning."""
+    for name in _COUNTERS:
+        row.pop(name, None)
+    own = own_fields(row)
+    kept = {name: own[name] for name in ("kind",) if name in own}
+    row.pop(HOST_FIELD, None)
+    row |= {HOST_FIELD: kept} if kept else {}
 
 
 def strings_in(row: Mapping[str, Any], name: str) -> tuple[str, ...]:

@@ -90,13 +90,26 @@ CREATE TABLE setting (
 ) STRICT, WITHOUT ROWID;
 """
 
+_SESSION_END = """
+-- Transcripts that ended, queued for ingestion (C9). A session that goes on and ends again is queued again.
+CREATE TABLE session_end (
+    session TEXT PRIMARY KEY,
+    session_key TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    next_session TEXT,
+    at INTEGER NOT NULL,           -- milliseconds since 1970, UTC
+    done_at INTEGER                -- NULL: waits for ingestion
+) STRICT, WITHOUT ROWID;
+"""
+
 MIGRATIONS = (
     Migration.script("0001_ledger", _LEDGER),
     Migration.script("0002_lineage", _LINEAGE),
+    Migration.script("0003_session_end", _SESSION_END),
 )
 
 #: Every table, in the order of an export; parents before children.
 TABLES = (
     *("act", "write_record", "trust_act", "act_line", "file_state"),
-    *("session_tombstone", "entry_origin", "setting"),
+    *("session_tombstone", "entry_origin", "setting", "session_end"),
 )

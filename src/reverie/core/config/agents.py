@@ -90,6 +90,9 @@ class ContextPruning(Section):
     ttl: timedelta = key(
         Lenient(Duration("m"), timedelta(minutes=5)), timedelta(minutes=5), "Prune when the last call is older."
     )
+    usage_threshold: float | None = key(
+        OrOff(Number(0, 1)), 0.85, "Prune a busy session too, from this share of the context window on; false: never."
+    )
     keep_last_assistants: int = key(Whole(0), 3, "The results after the last so many answers stay.")
     soft_trim_ratio: float = key(Number(0, 1), 0.3, "Trim from this share of the context window on.")
     hard_clear_ratio: float = key(Number(0, 1), 0.5, "Clear from this share of the context window on.")

@@ -25,7 +25,7 @@ class Reset(Section):
         None,
         "By command only, daily at an hour, or after a pause; unset: none.",
     )
-    at_hour: int = key(Whole(0, 23), 4, "The hour of daily resets, in local time.")
+    at_hour: int | None = key(Whole(0, 23), None, "The hour of daily resets, in the user's time zone; unset: 4.")
     idle_minutes: int | None = key(Whole(0), None, "Reset after so many minutes without use; 0: no limit.")
 
 
