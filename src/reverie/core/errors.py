@@ -17,6 +17,7 @@
     │   └── StoreUnwritable        the folder or the database cannot be written
     ├── IndexMismatch              the index was built with other settings
     ├── EmbedderUnavailable        no vectors can be made
+    ├── ModelUnavailable           the language model gave no answer
     ├── TranscriptError            a session transcript
     │   └── TranscriptDamaged      its header or lines cannot be read
     ├── PluginError                a plugin cannot be loaded or does not answer
@@ -131,6 +132,12 @@ class EmbedderUnavailable(ReverieError):
     def __init__(self, reason: str = "", *, hint: str | None = None, **fields: Any) -> None:
         self.reason = reason or first_line(type(self).__doc__)
         super().__init__(self.reason, hint=hint, **fields)
+
+
+class ModelUnavailable(ReverieError):
+    """The language model gave no answer."""
+
+    hint = "what needs no model goes on working"
 
 
 class TranscriptError(ReverieError):

@@ -385,6 +385,31 @@ class Ids(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class ChatMessage:
+    """One message of a conversation with a model."""
+
+    role: Literal["user", "assistant"]
+    content: str
+
+
+class ChatModel(Protocol):
+    """A language model that completes a conversation. It proposes; code decides what becomes of its answer."""
+
+    def complete(self, system: str, messages: Sequence[ChatMessage], *, timeout: float) -> str:
+        """Return the answer as text, within ``timeout`` seconds.
+
+        Args:
+            system: what the model is told beforehand.
+            messages: the conversation; the last one is the user's.
+            timeout: seconds that it may take; more than that counts as no answer.
+
+        Raises:
+            ModelUnavailable: there is no answer.
+        """
+        ...
+
+
 @runtime_checkable
 class Embedder(Protocol):
     """Makes vectors of unit length. An empty text gives the zero vector."""

@@ -60,7 +60,7 @@ def weighted_chars(text: str) -> int:
     """Return the length of a text, in which a CJK character counts four and an emoji two."""
     if text.isascii():
         return len(text)
-    wide = _WIDE.findall(text)
+    wide: list[str] = _WIDE.findall(text)
     return utf16_length(text) - sum(character > "\uffff" for character in wide) + 3 * len(wide)
 
 
@@ -147,6 +147,6 @@ def _counted(message: Message) -> int:
         return 0
     total = usage.get("totalTokens")
     if isinstance(total, int) and total > 0:
-        return int(total)
+        return total
     parts = [usage.get(name) for name in ("input", "output", "cacheRead", "cacheWrite")]
     return sum(part for part in parts if isinstance(part, int) and part > 0)

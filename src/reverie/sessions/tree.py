@@ -19,7 +19,7 @@ from reverie.sessions.messages import (
 )
 
 #: Entries after which only what they keep is still in the model's context.
-_BOUNDARIES = frozenset({"compaction", "reset"})
+BOUNDARIES = frozenset({"compaction", "reset"})
 _COMPACTED = "Earlier parts of this conversation were condensed into this summary:"
 _BRANCHED = "This conversation went another way for a while; this is what was said there:"
 
@@ -117,7 +117,7 @@ def path_to_leaf(entries: Sequence[Entry]) -> tuple[Entry, ...]:
 
 def context_of(path: Sequence[Entry]) -> tuple[Message, ...]:
     """Return what the model is shown of a path: the last summary, what that kept, and everything after it."""
-    at = next((place for place in range(len(path) - 1, -1, -1) if path[place].type in _BOUNDARIES), None)
+    at = next((place for place in range(len(path) - 1, -1, -1) if path[place].type in BOUNDARIES), None)
     if at is None:
         return tuple(_shown(path))
     boundary = path[at]

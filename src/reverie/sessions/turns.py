@@ -53,13 +53,14 @@ def turn_state(transcript: Transcript, external_tools: frozenset[str] = frozense
             if message.role is MessageRole.USER:
                 sender = message.stamp.sender if message.stamp is not None else None
                 return TurnState(user_class(message), tainted, sender)
-            tainted = tainted or is_tainted(message) or _brings_in(message, external_tools)
+            tainted = tainted or is_tainted(message) or brings_in(message, external_tools)
     except OSError as error:
         raise TranscriptError("The transcript cannot be read", path=str(transcript.path)) from error
     return TurnState()
 
 
-def _brings_in(message: Message, external_tools: frozenset[str]) -> bool:
+def brings_in(message: Message, external_tools: frozenset[str]) -> bool:
+    """Say whether a message brings foreign content into its turn: what a tool declares, or a tool that is external."""
     if message.role is MessageRole.TOOL_RESULT:
         declared = message.stamp.source if message.stamp is not None else None
         source = declared if declared is not None else ContentSource.UNDECLARED
