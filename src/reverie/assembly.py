@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reverie import engine as builtin
+from reverie.context import GuardedContext, LegacyContext
 from reverie.core.clock import RandomIds, SystemClock
 from reverie.core.config import AgentConfig, Config, load_config
 from reverie.core.errors import EmbedderUnavailable, ReverieError, WorkspaceMissing
 from reverie.core.paths import Paths, agent_id, make_folder
 from reverie.core.types import (
+    ChatModel,
     Clock,
     Embedder,
     Ids,
@@ -28,19 +30,22 @@ from reverie.core.types import (
     SyncReport,
 )
 from reverie.index.watcher import Watcher
-from reverie.plugins import DEFAULT_ENGINE, EngineContext, PluginSlots
+from reverie.plugins import DEFAULT_ENGINE, ContextParts, EngineContext, PluginSlots
 from reverie.providers.bundled.embedder import BundledEmbedder
 from reverie.providers.bundled.fallback import UseEmbedder
 from reverie.recall.prompt import MEMORY_CHARS, USER_CHARS, Budgets
+from reverie.sessions.context import ContextEngine
 from reverie.sessions.directory import SessionDirectory
 from reverie.sessions.source import TranscriptSource
 from reverie.sessions.turns import TurnRecorder
 from reverie.store.durable import DurableStore
+from reverie.store.ends import SessionEnds
 from reverie.workspace import scaffold
 from reverie.workspace.files import replace
 from reverie.workspace.notes import Workspace
 from reverie.workspace.paths import NOTES
 from reverie.workspace.source import WorkspaceSource
+from reverie.writing.flushing import Flusher
 from reverie.writing.judging import LineJudge
 from reverie.writing.recording import lines_of
 from reverie.writing.writer import RecordedWriter
@@ -70,7 +75,10 @@ class Parts:
     judge: LineJudge
     writer: RecordedWriter
     sessions: SessionDirectory
+    ends: SessionEnds
     recorder: TurnRecorder
+    flusher: Flusher
+    context: ContextEngine
     slots: PluginSlots
     engine: MemoryEngine
     marker: str
@@ -106,6 +114,7 @@ class Parts:
 
     def close(self) -> None:
         """Close what holds files open."""
+        self.context.close()
         self.engine.close()
         self.durable.close()
 
@@ -132,6 +141,7 @@ def assemble(
     clock: Clock | None,
     ids: Ids | None,
     progress: Progress | None,
+    chat_model: ChatModel | None = None,
 ) -> Parts:
     """Build the parts; opens the durable store and settles what a killed writer left half done."""
     paths = Paths.resolve(state_dir, workspace)
@@ -153,14 +163,16 @@ def assemble(
         config=config,
         clock=clock,
         ids=ids,
-        sources=_sources(name, paths, place, durable, judge, marker),
+        sources=_sources(name, paths, place, durable, judge, marker, whole.data.session.main_key),
         open_embedder=lambda: open_embedder(config, paths, progress),
         read_lines=lambda path, start, count: _read(place, config, path, start, count),
     )
-    sessions = SessionDirectory(paths.sessions(name), name)
+    sessions = SessionDirectory(paths.sessions(name), name, main_key=whole.data.session.main_key)
     budgets = {"MEMORY.md": min(MEMORY_CHARS, config.bootstrap_max_chars), "USER.md": USER_CHARS}
     writer = RecordedWriter(place, durable, clock, budgets=budgets)
     writer.recover()
+    told = ContextParts(name, config, clock, ids, sessions, chat_model)
+    flusher = Flusher(sessions, writer, clock, ids, config.compaction, model=chat_model, marker=marker)
     return Parts(
         agent=name,
         paths=paths,
@@ -173,7 +185,10 @@ def assemble(
         judge=judge,
         writer=writer,
         sessions=sessions,
+        ends=SessionEnds(durable.database, clock),
         recorder=TurnRecorder(sessions, clock, ids, external_tools=config.external_tools),
+        flusher=flusher,
+        context=GuardedContext(slots.context_engine(config.context_slot)(told), LegacyContext(told)),
         slots=slots,
         engine=slots.engine(config.memory_slot)(context),
         marker=marker,
@@ -188,7 +203,7 @@ def plugin_slots() -> PluginSlots:
 
 
 def _sources(
-    agent: str, paths: Paths, place: Workspace, durable: DurableStore, judge: LineJudge, marker: str
+    agent: str, paths: Paths, place: Workspace, durable: DurableStore, judge: LineJudge, marker: str, main_key: str
 ) -> tuple[SourceProvider, ...]:
     """Return the documents of the index: notes judged line by line, and transcripts without what was forgotten."""
 
@@ -201,7 +216,11 @@ def _sources(
 
     notes = WorkspaceSource(place, classify, revisions=revisions)
     spoken = TranscriptSource(
-        paths.sessions(agent), agent, marker=marker, forgotten=lambda session: session in durable.tombstones()
+        paths.sessions(agent),
+        agent,
+        main_key=main_key,
+        marker=marker,
+        forgotten=lambda session: session in durable.tombstones(),
     )
     return (notes, spoken)
 

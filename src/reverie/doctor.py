@@ -81,6 +81,7 @@ def examine(parts: Parts, *, fix: bool) -> list[Finding]:
     findings = [Finding("configuration", "warning", text, "reverie config check") for text in parts.whole.warnings]
     if not findings:
         findings.append(Finding("configuration", "ok", f"read from {parts.whole.source or 'the defaults'}"))
+    findings.append(_direct_chats(parts))
     findings += _workspace(parts)
     findings += _durable(parts)
     findings += _index(parts, fix=fix)
@@ -105,6 +106,18 @@ def _curated(parts: Parts) -> list[FileFact]:
             note = "nearly full"
         facts.append(FileFact(name, chars, budget, note))
     return facts
+
+
+def _direct_chats(parts: Parts) -> Finding:
+    """Say which direct chats share a session: whoever shares one reads what the others said (ISO-01)."""
+    scope = parts.whole.data.session.dm_scope
+    if scope is None:
+        kept = "the owner's share one session, everybody else has one of their own"
+        return Finding("direct chats", "ok", f"{kept} (session.dmScope is not set)")
+    if scope == "main":
+        shared = "everybody who writes to this agent directly shares one session (session.dmScope is main)"
+        return Finding("direct chats", "note", shared, "reverie config set session.dmScope per-channel-peer")
+    return Finding("direct chats", "ok", f"session.dmScope is {scope}")
 
 
 def _workspace(parts: Parts) -> list[Finding]:

@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from reverie.context import LegacyContext
 from reverie.core.errors import EmbedderUnavailable, ReverieError
 from reverie.core.types import Embedder, EngineStatus, Passage, Progress, SearchRequest, SearchResult, SyncReport
 from reverie.index.index import Index
 from reverie.index.sync import SyncBudget
-from reverie.plugins import DEFAULT_ENGINE, EngineContext, EngineFactory, hookimpl
+from reverie.plugins import DEFAULT_CONTEXT, DEFAULT_ENGINE, ContextFactory, EngineContext, EngineFactory, hookimpl
 from reverie.recall.ranking import RankingSettings
 from reverie.recall.search import Searcher
 
@@ -193,3 +194,9 @@ class CoreEngine:
 def reverie_memory_engines() -> Mapping[str, EngineFactory]:
     """Provide the built-in engine."""
     return {DEFAULT_ENGINE: CoreEngine}
+
+
+@hookimpl
+def reverie_context_engines() -> Mapping[str, ContextFactory]:
+    """Provide the built-in context engine."""
+    return {DEFAULT_CONTEXT: LegacyContext}

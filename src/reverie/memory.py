@@ -15,12 +15,14 @@ from datetime import date, datetime
 from pathlib import Path
 from types import TracebackType
 
-from reverie import doctor, turn
+from reverie import conversation, doctor, turn, upkeep
 from reverie.assembly import Parts, assemble, plugin_slots, prepare
+from reverie.conversation import Rotation
 from reverie.core import provenance
 from reverie.core.config import AgentConfig
 from reverie.core.errors import UsageError
 from reverie.core.types import (
+    ChatModel,
     Clock,
     Corpus,
     Hit,
@@ -37,7 +39,13 @@ from reverie.core.types import (
 )
 from reverie.doctor import Finding, Status
 from reverie.plugins import PluginFact
+from reverie.sessions.context import Assembled, CompactionReport
+from reverie.sessions.lifecycle import Activation, Addressed, EndReason, addressed, mention_patterns
+from reverie.sessions.routing import Inbound, Route, route
+from reverie.sessions.rows import SessionEntry
+from reverie.store.ends import SessionEnd
 from reverie.turn import Turn
+from reverie.upkeep import Upkeep
 from reverie.writing.importing import ImportReport, import_markdown
 
 
@@ -63,6 +71,7 @@ class Memory:
         clock: Clock | None = None,
         ids: Ids | None = None,
         progress: Progress | None = None,
+        chat_model: ChatModel | None = None,
     ) -> Memory:
         """Open the memory of ``agent``; cheap, since the index and the model are opened when first needed.
 
@@ -74,6 +83,7 @@ class Memory:
             clock: the source of time.
             ids: the source of identifiers.
             progress: told how far the model's build is, once on a machine.
+            chat_model: writes summaries and flushes; everything works without one, more plainly.
 
         Raises:
             ConfigError: the configuration cannot be used.
@@ -89,6 +99,7 @@ class Memory:
                 clock=clock,
                 ids=ids,
                 progress=progress,
+                chat_model=chat_model,
             )
         )
 
@@ -222,9 +233,90 @@ class Memory:
         """Begin a turn: records the message with its provenance and builds what may enter the prompt.
 
         Use it as a context: ``with memory.turn(...) as turn``. A sender that is not given is unknown, and so
-        untrusted.
+        untrusted. A stale session goes on in a new transcript first; commands of the owner (``/new``, ``/reset``,
+        ``/compact``, ``/activation``) are carried out, and ``turn.handled`` is the answer where nothing is left to
+        ask a model.
         """
         return turn.begin(self._parts, session, text, sender or Sender.unknown())
+
+    # --- sessions ---
+
+    def sessions(self) -> tuple[SessionEntry, ...]:
+        """Return every conversation, the one used last first."""
+        return self._parts.sessions.list()
+
+    def session(self, key: str) -> Assembled:
+        """Return a conversation as a model is shown it: the last summary, and what was said since.
+
+        Raises:
+            UsageError: there is no such session.
+            TranscriptError: it cannot be read.
+        """
+        return upkeep.context(self._parts, key)
+
+    def route(self, inbound: Inbound) -> Route:
+        """Return the agent and the session that a message belongs to, by bindings and scopes."""
+        data = self._parts.whole.data
+        return route(inbound, data.session, data.bindings, default_agent=self._parts.whole.default_agent)
+
+    def addressed(
+        self, session: str, text: str, *, mentioned: bool = False, replied: bool = False, patterns: Sequence[str] = ()
+    ) -> Addressed:
+        """Say whether a message is meant for the agent, and return its text without the mention.
+
+        Args:
+            session: the key of the session.
+            text: the message.
+            mentioned: the channel itself marked the agent as mentioned.
+            replied: the message answers one of the agent's.
+            patterns: regular expressions for the agent's names; one that could run away is passed over.
+        """
+        return addressed(
+            text,
+            shared=conversation.is_shared(self._parts, session),
+            mode=conversation.activation(self._parts, session),
+            mentioned=mentioned,
+            replied=replied,
+            patterns=mention_patterns(patterns)[0],
+        )
+
+    def set_activation(self, session: str, mode: Activation | str) -> None:
+        """Set which messages of a group are answered: ``mention`` or ``always``."""
+        conversation.set_activation(self._parts, session, Activation(mode))
+
+    def end_session(self, key: str, *, reason: EndReason | str = EndReason.CLOSE) -> Rotation | None:
+        """End the present transcript of a conversation and queue it for ingestion.
+
+        Returns:
+            What ended and what begins; ``None`` if nothing was said in it, so that it simply stays.
+
+        Raises:
+            UsageError: there is no such session.
+        """
+        return conversation.end(self._parts, key, EndReason(reason))
+
+    def ended_sessions(self) -> list[SessionEnd]:
+        """Return the ended transcripts that wait for ingestion, those that nobody could queue included."""
+        return conversation.ended(self._parts)
+
+    def compact(self, key: str, instructions: str = "", *, window: int = 0, used: int = 0) -> CompactionReport:
+        """Summarise the older part of a conversation now, after saving what lasts.
+
+        Args:
+            key: the session.
+            instructions: what the summary is to look after.
+            window: the size of the model's context in tokens; 0 if it is not known.
+            used: the tokens of the context as the provider counted them; 0: they are estimated.
+
+        Raises:
+            UsageError: there is no such session.
+            TranscriptError: it cannot be read or written.
+        """
+        return upkeep.compact(self._parts, key, instructions, window=window, used=used)
+
+    def after_turn(self, session: str, *, window: int, used: int = 0) -> Upkeep:
+        """Flush and compact a conversation if its context is nearly full; call it once a reply is delivered."""
+        return upkeep.after_turn(self._parts, session, window=window, used=used)
 
     # --- keeping ---
 

@@ -1,7 +1,7 @@
-"""The plugin slot: what a plugin may provide, and how the one that fills the memory slot is found.
+"""The plugin slots: what a plugin may provide, and how the ones that fill the memory and the context slot are found.
 
-The built-in engine ``memory-core`` is registered through the same hook as any other, so the slot is exercised by
-every run. Third-party plugins are found through the entry-point group ``reverie.plugins``.
+The built-in engines ``memory-core`` and ``legacy`` are registered through the same hooks as any other, so the slots are
+exercised by every run. Third-party plugins are found through the entry-point group ``reverie.plugins``.
 """
 
 from __future__ import annotations
@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import pluggy
 
 from reverie.core.errors import PluginError
-from reverie.core.types import Clock, Embedder, Ids, MemoryEngine, Passage, SourceProvider
+from reverie.core.types import ChatModel, Clock, Embedder, Ids, MemoryEngine, Passage, SourceProvider
+from reverie.sessions.context import ContextEngine
+from reverie.sessions.directory import SessionDirectory
 
 if TYPE_CHECKING:
     from reverie.core.config import AgentConfig
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 
 ENTRY_POINTS = "reverie.plugins"
 DEFAULT_ENGINE = "memory-core"
+DEFAULT_CONTEXT = "legacy"
+
+F = TypeVar("F")
 
 hookspec = pluggy.HookspecMarker("reverie")
 hookimpl = pluggy.HookimplMarker("reverie")
@@ -49,13 +54,29 @@ EngineFactory = Callable[[EngineContext], MemoryEngine]
 
 
 @dataclass(frozen=True, slots=True)
+class ContextParts:
+    """What a context engine is built from. ``chat_model`` is ``None`` where there is none; all must work without."""
+
+    agent: str
+    config: AgentConfig
+    clock: Clock
+    ids: Ids
+    sessions: SessionDirectory
+    chat_model: ChatModel | None = None
+
+
+ContextFactory = Callable[[ContextParts], ContextEngine]
+
+
+@dataclass(frozen=True, slots=True)
 class PluginFact:
-    """A registered plugin: the engines that it provides, and the distribution that it came with (empty: built in)."""
+    """A registered plugin: what it provides, and the distribution that it came with (empty: built in)."""
 
     name: str
     engines: tuple[str, ...] = ()
     distribution: str = ""
     version: str = ""
+    context_engines: tuple[str, ...] = ()
 
 
 class Hooks:
@@ -64,6 +85,10 @@ class Hooks:
     @hookspec
     def reverie_memory_engines(self) -> Mapping[str, EngineFactory]:  # type: ignore[empty-body]
         """Return the memory engines of this plugin, by the name that ``plugins.slots.memory`` selects."""
+
+    @hookspec
+    def reverie_context_engines(self) -> Mapping[str, ContextFactory]:  # type: ignore[empty-body]
+        """Return the context engines of this plugin, by the name that ``plugins.slots.contextEngine`` selects."""
 
 
 class PluginSlots:
@@ -93,26 +118,31 @@ class PluginSlots:
             raise PluginError("An installed plugin cannot be loaded", reason=reason) from error
 
     def engines(self) -> dict[str, EngineFactory]:
-        """Return every engine by name. Two plugins that claim one name are refused, not silently ordered."""
-        found: dict[str, EngineFactory] = {}
-        for engines in self._plugins.hook.reverie_memory_engines():
-            for name, factory in engines.items():
-                if name in found and found[name] is not factory:
-                    raise PluginError("Two plugins provide the same memory engine", engine=name)
-                found[name] = factory
-        return found
+        """Return every memory engine by name. Two plugins that claim one name are refused, not silently ordered."""
+        return _by_name(self._plugins.hook.reverie_memory_engines(), "memory engine")
+
+    def context_engines(self) -> dict[str, ContextFactory]:
+        """Return every context engine by name, as :meth:`engines`."""
+        return _by_name(self._plugins.hook.reverie_context_engines(), "context engine")
 
     def engine(self, name: str) -> EngineFactory:
         """Return the engine that fills the memory slot; looks at installed plugins only if it is not built in."""
-        engines = self.engines()
+        return self._chosen(self.engines, name, "memory engine", "plugins.slots.memory")
+
+    def context_engine(self, name: str) -> ContextFactory:
+        """Return the engine that fills the context slot, as :meth:`engine`."""
+        return self._chosen(self.context_engines, name, "context engine", "plugins.slots.contextEngine")
+
+    def _chosen(self, found: Callable[[], dict[str, F]], name: str, what: str, slot: str) -> F:
+        engines = found()
         if name not in engines:
             self.find_installed()
-            engines = self.engines()
+            engines = found()
         if name not in engines:
             raise PluginError(
-                "No plugin provides this memory engine",
+                f"No plugin provides this {what}",
                 engine=name,
-                hint=f"set plugins.slots.memory to one of: {', '.join(sorted(engines))}",
+                hint=f"set {slot} to one of: {', '.join(sorted(engines))}",
             )
         return engines[name]
 
@@ -122,10 +152,8 @@ class PluginSlots:
 
     def facts(self) -> list[PluginFact]:
         """Return what each registered plugin provides, by name."""
-        provides = {
-            found.plugin_name: tuple(sorted(cast(Mapping[str, EngineFactory], found.function())))
-            for found in self._plugins.hook.reverie_memory_engines.get_hookimpls()
-        }
+        provides = _provided(self._plugins.hook.reverie_memory_engines)
+        contexts = _provided(self._plugins.hook.reverie_context_engines)
         origins = {self._plugins.get_name(plugin): origin for plugin, origin in self._plugins.list_plugin_distinfo()}
         return [
             PluginFact(
@@ -133,6 +161,24 @@ class PluginSlots:
                 provides.get(name, ()),
                 origins[name].project_name if name in origins else "",
                 origins[name].version if name in origins else "",
+                contexts.get(name, ()),
             )
             for name in self.names()
         ]
+
+
+def _by_name(provided: Sequence[Mapping[str, F]], what: str) -> dict[str, F]:
+    found: dict[str, F] = {}
+    for engines in provided:
+        for name, factory in engines.items():
+            if name in found and found[name] is not factory:
+                raise PluginError(f"Two plugins provide the same {what}", engine=name)
+            found[name] = factory
+    return found
+
+
+def _provided(hook: pluggy.HookCaller) -> dict[str, tuple[str, ...]]:
+    """Return the names that each plugin provides through a hook."""
+    return {
+        found.plugin_name: tuple(sorted(cast(Mapping[str, object], found.function()))) for found in hook.get_hookimpls()
+    }

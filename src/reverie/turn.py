@@ -8,23 +8,34 @@ from __future__ import annotations
 
 from types import TracebackType
 
+from reverie import conversation, upkeep
 from reverie.assembly import Parts
+from reverie.conversation import Opening, Rotation
 from reverie.core.errors import ReverieError
 from reverie.core.provenance import ContentSource
 from reverie.core.types import ChatType, Provenance, Sender, SessionKind
 from reverie.recall.prompt import BootstrapFile, Prompt, bootstrap
+from reverie.sessions.context import Assembled
 from reverie.sessions.turns import RecordedTurn
 from reverie.workspace import files
 from reverie.workspace.document import split_lines
 
 
 class Turn:
-    """A turn in progress. ``prompt`` is what may enter the model's prompt, with the trace of all that may not."""
+    """A turn in progress. ``prompt`` is what may enter the model's prompt, with the trace of all that may not.
 
-    def __init__(self, parts: Parts, recorded: RecordedTurn, prompt: Prompt) -> None:
+    ``text`` is the message without a command that it began with. A message that was nothing but a command has been
+    carried out: ``handled`` is the answer to it, and no model is to be called. ``rotation`` tells of the session that
+    ended before this turn, if one did.
+    """
+
+    def __init__(self, parts: Parts, recorded: RecordedTurn, prompt: Prompt, opening: Opening | None = None) -> None:
         self._parts = parts
         self._recorded = recorded
         self.prompt = prompt
+        self.text: str = opening.text if opening is not None else ""
+        self.handled: str = opening.handled if opening is not None else ""
+        self.rotation: Rotation | None = opening.rotation if opening is not None else None
 
     @property
     def id(self) -> str:
@@ -80,6 +91,14 @@ class Turn:
         self._parts.engine.touched()
         return entry
 
+    def context(self, *, window: int = 0) -> Assembled:
+        """Return the conversation as the model is to be shown it: summarised and pruned, newest message included.
+
+        Args:
+            window: the size of the model's context in tokens; 0 if it is not known, and then nothing is pruned.
+        """
+        return upkeep.context(self._parts, self.session, window=window)
+
     def write_provenance(self) -> Provenance:
         """Return the provenance of something the assistant writes at this moment."""
         sender = self._recorded.sender
@@ -107,12 +126,17 @@ class Turn:
 
 
 def begin(parts: Parts, session: str, text: str, sender: Sender) -> Turn:
-    """Record the user's message and build the prompt block of the turn."""
-    recorded = parts.recorder.open(session, sender, text)
+    """Rotate a stale session, carry out a command, record the user's message, and build the turn's prompt block."""
+    asked = conversation.opening(parts, session, text, sender)
+    if asked.handled:
+        parts.sessions.get_or_create(session, parts.clock, parts.ids)
+        recorded = parts.recorder.resume(session)
+    else:
+        recorded = parts.recorder.open(session, sender, asked.text)
     parts.engine.touched()
     entry = recorded.session
     prompt = bootstrap(entry.kind, entry.chat, lambda name: _bootstrap_file(parts, name), parts.budgets)
-    return Turn(parts, recorded, prompt)
+    return Turn(parts, recorded, prompt, asked)
 
 
 def sender_name(sender: Sender) -> str:

@@ -239,7 +239,7 @@ KEYS = [
     ("hooks.internal.entries.session-memory.messages", 15, POSITIVE),
     ("hooks.internal.entries.session-memory.llmSlug", False, SWITCH),
     ("hooks.internal.entries.session-memory.model", None, MODEL),
-    ("session.dmScope", "main", words("main", "per-peer", "per-channel-peer", "per-account-channel-peer")),
+    ("session.dmScope", None, words("main", "per-peer", "per-channel-peer", "per-account-channel-peer")),
     ("session.scope", "per-sender", words("per-sender", "global")),
     ("session.groupScope", "per-group", words("per-group", "main")),
     ("session.mainKey", "main", TEXT),

@@ -16,7 +16,7 @@ MAX_CHARS = 16_000
 TRUNCATED = "[Compaction summary truncated to fit budget]"
 #: The sections of a summary in the mode ``safeguard``, in this order.
 SECTIONS = (
-    *("## Decisions", "## Open TODOs", "## Constraints/Rules"),
+    *("## Decisions", "## Open tasks", "## Constraints/Rules"),
     *("## Pending user asks", "## Exact identifiers"),
 )
 _APPENDIX = "## Identifiers kept by the host"

@@ -44,6 +44,7 @@ class AgentConfig:
     active_memory_enabled: bool
     active_memory_tools: tuple[str, ...]
     memory_slot: str
+    context_slot: str
     citations: str
     external_tools: frozenset[str]
     trusted_tools: frozenset[str]
@@ -107,6 +108,7 @@ def resolve_agent(
         active_memory_enabled=has_memory and plugins.runs("active-memory") and active.enabled and active.mode != "off",
         active_memory_tools=active.tools(plugins.slots.memory),
         memory_slot=plugins.slots.memory,
+        context_slot=plugins.slots.context_engine,
         citations=data.memory.citations,
         external_tools=frozenset(data.tools.external),
         trusted_tools=frozenset(data.tools.trusted) - frozenset(data.tools.external),
@@ -136,7 +138,7 @@ def _remembers(search: Search, data: Root) -> bool:
     """Say whether private conversations recall each other: as set, else for installs where they are one person's."""
     if search.remember_across_conversations is not None:
         return search.remember_across_conversations
-    return data.session.dm_scope == "main" and not any(each.session.dm_scope for each in data.bindings)
+    return data.session.dm_scope in (None, "main") and not any(each.session.dm_scope for each in data.bindings)
 
 
 def _extra_roots(search: Search, workspace: Path, paths: Paths) -> tuple[ExtraRoot, ...]:

@@ -99,7 +99,9 @@ class Maintenance(Section):
 class Session(Section):
     """``session``."""
 
-    dm_scope: str = key(_dm_scope(), "main", "Which direct chats share a session.")
+    dm_scope: str | None = key(
+        _dm_scope(), None, "Which direct chats share a session; unset: the owner's do, everybody else's stay apart."
+    )
     scope: str = key(Choice("per-sender", "global"), "per-sender", "Whether all conversations are one session.")
     group_scope: str = key(Choice("per-group", "main"), "per-group", "Whether groups write to the main session.")
     main_key: str = key(Text(), "main", "The name of the main session.")

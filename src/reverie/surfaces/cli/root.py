@@ -19,6 +19,7 @@ COMMANDS = {
     "note": (f"{_HERE}.noting:note", "Add to the note of the day."),
     "remember": (f"{_HERE}.noting:remember", "Put a fact into long-term memory."),
     "index": (f"{_HERE}.indexing:index", "Bring the index up to the files."),
+    "sessions": (f"{_HERE}.root:sessions_group", "List, show, reset and compact conversations."),
     "status": (f"{_HERE}.keeping:status", "Show the state of the memory."),
     "doctor": (f"{_HERE}.keeping:doctor", "Check everything, and repair what can be repaired."),
     "import": (f"{_HERE}.root:import_group", "Bring in notes from elsewhere."),
@@ -33,6 +34,12 @@ CONFIGURING = {
     "set": (f"{_HERE}.configuring:set_", "Set one value in the configuration file."),
     "check": (f"{_HERE}.configuring:check", "Say what is wrong in the configuration file."),
 }
+SESSIONS = {
+    "list": (f"{_HERE}.sessions:list_", "List the conversations."),
+    "show": (f"{_HERE}.sessions:show", "Show a conversation as a model is shown it."),
+    "reset": (f"{_HERE}.sessions:reset", "Begin a conversation anew."),
+    "compact": (f"{_HERE}.sessions:compact", "Summarise the older part of a conversation."),
+}
 PLUGINS = {"list": (f"{_HERE}.configuring:plugins", "List the plugins and what each provides.")}
 
 
@@ -46,6 +53,7 @@ eval_group = _group("eval", EVALUATIONS, "Measure the search on notes and questi
 config_group = _group(
     "config", CONFIGURING, "Read, set and check the configuration: the file `reverie.json5` in the state folder."
 )
+sessions_group = _group("sessions", SESSIONS, "The conversations: files in the state folder that lose no line.")
 plugins_group = _group("plugins", PLUGINS, "Show the plugins. They come as Python packages and announce themselves.")
 
 
