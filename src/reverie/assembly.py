@@ -171,7 +171,7 @@ def assemble(
     budgets = {"MEMORY.md": min(MEMORY_CHARS, config.bootstrap_max_chars), "USER.md": USER_CHARS}
     writer = RecordedWriter(place, durable, clock, budgets=budgets)
     writer.recover()
-    told = ContextParts(name, config, clock, ids, sessions, chat_model)
+    shown = _context_engine(slots, ContextParts(name, config, clock, ids, sessions, chat_model))
     flusher = Flusher(sessions, writer, clock, ids, config.compaction, model=chat_model, marker=marker)
     return Parts(
         agent=name,
@@ -186,13 +186,19 @@ def assemble(
         writer=writer,
         sessions=sessions,
         ends=SessionEnds(durable.database, clock),
-        recorder=TurnRecorder(sessions, clock, ids, external_tools=config.external_tools),
+        recorder=TurnRecorder(sessions, clock, ids, external_tools=config.external_tools, told=shown.ingest),
         flusher=flusher,
-        context=GuardedContext(slots.context_engine(config.context_slot)(told), LegacyContext(told)),
+        context=shown,
         slots=slots,
         engine=slots.engine(config.memory_slot)(context),
         marker=marker,
     )
+
+
+def _context_engine(slots: PluginSlots, parts: ContextParts) -> ContextEngine:
+    """Return the engine of the context slot; one of a third party with the built-in one as its spare."""
+    engine = slots.context_engine(parts.config.context_slot)(parts)
+    return engine if isinstance(engine, LegacyContext) else GuardedContext(engine, LegacyContext(parts))
 
 
 def plugin_slots() -> PluginSlots:

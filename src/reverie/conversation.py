@@ -7,6 +7,7 @@ begun; what a killed process left out is found from the rows.
 from __future__ import annotations
 
 import logging
+from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -163,8 +164,11 @@ def _rotated(parts: Parts, session: SessionEntry, reason: EndReason, why: str) -
 def _has_words(parts: Parts, session: SessionEntry) -> bool:
     """Say whether anything was said in a transcript; what cannot be read counts as words, so that it is told of."""
     path = transcript_file(parts.sessions.folder, session.id)
+    if path is None:
+        return True
     try:
-        return path is None or any(entry.message is not None for entry in Reading(path))
+        with closing(iter(Reading(path))) as entries:
+            return any(entry.message is not None for entry in entries)
     except TranscriptError:
         return True
 

@@ -65,7 +65,10 @@ def compact(parts: Parts, key: str, wishes: str = "", *, window: int = 0, used: 
     """
     session, transcript = _opened(parts, key)
     live = live_of(path_to_leaf(transcript.read().entries))
-    if find_cut(live, parts.config.compaction.keep_recent_tokens) is not None or (window and used):
+    settings = parts.config.compaction
+    over = window > 0 and max(used, live.tokens) > thresholds(settings, window).compact_at
+    # Where nothing can go there is nothing to save, and the flush of this cycle is still to come.
+    if over or find_cut(live, settings.keep_recent_tokens) is not None:
         _flushed(parts, session.key, window=window, used=used, compacting=True)
     report = parts.context.compact(session, window=window, used=used, wishes=wishes)
     parts.engine.touched()

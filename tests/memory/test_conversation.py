@@ -327,6 +327,15 @@ def test_the_context_of_a_turn_is_pruned_and_stays_the_same_until_more_must_go(o
     assert max(len(message.text) for message in memory.session(KEY).messages) == 15_000
 
 
+def test_a_compaction_that_must_make_room_is_flushed_first_whatever_is_kept(opened, tmp_path):
+    memory = opened(agents={"defaults": {"compaction": {"keepRecentTokens": 50_000}}})
+    talk(memory, 30)
+    assert not memory.compact(KEY).done
+    assert notes(tmp_path) == {}
+    assert memory.compact(KEY, window=800).done
+    assert "Beam 29 of the attic" in notes(tmp_path)["2031-05-06.md"]
+
+
 # --- the slot ----------------------------------------------------------------------------------------------------
 
 
@@ -339,7 +348,8 @@ class Windowed:
         self.told = []
 
     def ingest(self, session, message):
-        return False
+        self.told.append(message.text)
+        return True
 
     def assemble(self, session, messages, *, budget=0):
         return Assembled(tuple(messages[-1:]), 1)
@@ -376,6 +386,10 @@ def test_another_context_engine_fills_the_slot_and_is_put_aside_when_it_fails(op
     memory = opened(plugins={"slots": {"contextEngine": "windowed"}}, **SMALL)
     talk(memory, 30)
     assert texts(memory) == ["Beam 29 is noted as sound."]
+    engine = memory._parts.context._engine
+    memory.after_turn(KEY, window=200_000)
+    assert engine.told[-2:] == ["Beam 29 is noted as sound.", KEY]
+    assert len(engine.told) == 61
     assert memory.compact(KEY).done, "the built-in engine takes over"
     assert "windowed failed" in caplog.text
     assert len(texts(memory)) > 3

@@ -81,7 +81,8 @@ def test_the_built_in_engine_is_a_plugin_like_any_other(reverie):
     listed = reverie("plugins", "list", "--json").data
     assert [plugin["name"] for plugin in listed["plugins"]] == ["memory-core"]
     assert listed["plugins"][0]["engines"] == ["memory-core"]
-    assert listed["slots"] == {"memory": "memory-core"}
+    assert listed["plugins"][0]["contextEngines"] == ["legacy"]
+    assert listed["slots"] == {"memory": "memory-core", "contextEngine": "legacy"}
 
 
 def test_a_slot_that_nobody_fills_is_named(reverie):

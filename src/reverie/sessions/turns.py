@@ -8,7 +8,7 @@ goes on with the session reads it from the end of the transcript.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -24,6 +24,9 @@ from reverie.sessions.rows import SessionEntry
 from reverie.sessions.transcript import FsyncPolicy, Transcript
 
 logger = logging.getLogger(__name__)
+
+#: Called with a session and a message of it that was just recorded.
+Told = Callable[[SessionEntry, Message], object]
 
 #: Entries that are searched backwards for the message that opened the turn; beyond that the turn counts as tainted.
 _SEARCHED = 512
@@ -75,6 +78,7 @@ class TurnRecorder:
         directory: the agent's conversations.
         external_tools: tools whose results count as foreign when they declare nothing.
         fsync: see :class:`~reverie.sessions.transcript.FsyncPolicy`.
+        told: called with the session and each message once it is recorded.
     """
 
     def __init__(
@@ -85,7 +89,9 @@ class TurnRecorder:
         *,
         external_tools: frozenset[str] = frozenset(),
         fsync: FsyncPolicy = FsyncPolicy.ALWAYS,
+        told: Told = lambda session, message: None,
     ) -> None:
+        self._told = told
         self._directory = directory
         self._clock = clock
         self._ids = ids
@@ -118,7 +124,9 @@ class TurnRecorder:
         origin = of_message(Role.USER, sender=sender, turn=SourceClass.UNTRUSTED, tainted=False)
         # A schedule is no person, whoever set it up: its prompts are the host's own words.
         stamp = Stamp(least((origin, SourceClass.SYSTEM)) if said_by_program else origin, session.kind, sender)
-        entry = transcript.append(Message.user(text, self._clock.now(), stamp))
+        message = Message.user(text, self._clock.now(), stamp)
+        entry = transcript.append(message)
+        self._told(session, message)
         try:
             self._directory.touch(session.key, self._clock, interaction=not said_by_program)
         except (TranscriptError, StoreError) as error:
@@ -143,7 +151,7 @@ class TurnRecorder:
         return self._directory.transcript(session, self._clock, self._ids, fsync=self._fsync)
 
     def _turn(self, session: SessionEntry, transcript: Transcript, entry: str, state: TurnState) -> RecordedTurn:
-        return RecordedTurn(session, transcript, self._clock, self._ids, entry, state, self._external)
+        return RecordedTurn(session, transcript, self._clock, self._ids, entry, state, self._external, self._told)
 
 
 class RecordedTurn:
@@ -158,7 +166,9 @@ class RecordedTurn:
         entry: str,
         state: TurnState,
         external_tools: frozenset[str],
+        told: Told,
     ) -> None:
+        self._told = told
         self.session = session
         self.transcript = transcript
         self.entry = entry
@@ -221,12 +231,10 @@ class RecordedTurn:
         origin = of_message(Role.ASSISTANT, sender=None, turn=before.origin, tainted=before.tainted)
         asking = Stamp(origin, self.session.kind, tainted=before.tainted)
         found = Stamp(SourceClass.UNTRUSTED, self.session.kind, tainted=self._state.tainted, source=declared)
-        return self.transcript.append_all(
-            (
-                Message.assistant("", now, asking, calls=(asked,)),
-                Message.tool_result(tool, call, text, now, found, failed=failed),
-            )
-        )[1]
+        return self._append(
+            Message.assistant("", now, asking, calls=(asked,)),
+            Message.tool_result(tool, call, text, now, found, failed=failed),
+        )
 
     def taint(self, why: str) -> None:
         """Taint the turn because of what a tool of our own has shown; kept in the transcript as a tool result is.
@@ -245,7 +253,14 @@ class RecordedTurn:
         """
         state = self._present()
         stamp = Stamp(self.origin, self.session.kind, tainted=state.tainted)
-        return self.transcript.append(Message.assistant(text, self._clock.now(), stamp, model=model))
+        return self._append(Message.assistant(text, self._clock.now(), stamp, model=model))
+
+    def _append(self, *messages: Message) -> str:
+        """Record messages in one write, tell of them, and return the id of the last one's entry."""
+        entries = self.transcript.append_all(messages)
+        for message in messages:
+            self._told(self.session, message)
+        return entries[-1]
 
     def _present(self) -> TurnState:
         """Join what this turn knows with what others have written into the session meanwhile: the less trusted wins."""

@@ -77,20 +77,29 @@ def check(context: click.Context) -> None:
 @click.command("list", cls=Command, short_help="List the plugins and what each provides.")
 @click.pass_obj
 def plugins(invocation: Invocation) -> None:
-    """List the plugins, the memory engines that each provides, and the engine that is in use."""
-    slot = load_config(Paths.resolve(), file=invocation.config_file).agent(invocation.agent).memory_slot
+    """List the plugins, the engines that each provides, and which of them fill the memory and the context slot."""
+    config = load_config(Paths.resolve(), file=invocation.config_file).agent(invocation.agent)
+    slot, context = config.memory_slot, config.context_slot
     listed = Memory.plugins()
     if invocation.json:
-        output.document({"plugins": listed, "slots": {"memory": slot}})
+        output.document({"plugins": listed, "slots": {"memory": slot, "contextEngine": context}})
         return
     rows = (
-        (each.name, f"{each.distribution} {each.version}".strip() or "built in", ", ".join(each.engines) or "none")
+        (
+            each.name,
+            f"{each.distribution} {each.version}".strip() or "built in",
+            ", ".join(each.engines) or "none",
+            ", ".join(each.context_engines) or "none",
+        )
         for each in listed
     )
-    output.table(rows, head=("plugin", "comes with", "memory engines"))
+    output.table(rows, head=("plugin", "comes with", "memory engines", "context engines"))
     output.say()
-    filled = any(slot in each.engines for each in listed)
-    output.say(f"The memory slot is set to {slot}" + ("." if filled else ", which no plugin provides."))
+    for name, chosen, filled in (
+        ("memory", slot, any(slot in each.engines for each in listed)),
+        ("context", context, any(context in each.context_engines for each in listed)),
+    ):
+        output.say(f"The {name} slot is set to {chosen}" + ("." if filled else ", which no plugin provides."))
 
 
 def leaves(value: Mapping[str, Any], key: str) -> Iterator[tuple[str, Any]]:
