@@ -33,6 +33,7 @@ from reverie.providers.bundled.embedder import BundledEmbedder
 from reverie.providers.bundled.fallback import UseEmbedder
 from reverie.recall.prompt import MEMORY_CHARS, USER_CHARS, Budgets
 from reverie.sessions.directory import SessionDirectory
+from reverie.sessions.retention import Policy
 from reverie.sessions.source import TranscriptSource
 from reverie.sessions.turns import TurnRecorder
 from reverie.store.durable import DurableStore
@@ -79,6 +80,23 @@ class Parts:
     def budgets(self) -> Budgets:
         """Return the budgets of the bootstrap."""
         return Budgets(self.config.bootstrap_max_chars, self.config.bootstrap_total_max_chars)
+
+    @property
+    def retention(self) -> Policy:
+        """Return what the maintenance of sessions keeps."""
+        data = self.whole.data
+        kept = data.session.maintenance
+        return Policy(
+            enforce=kept.mode == "enforce",
+            prune_after=kept.prune_after,
+            max_entries=kept.max_entries,
+            reset_archive_retention=kept.reset_archive_retention,
+            cron_retention=data.cron.session_retention,
+            dashboard_after=kept.archive_dashboard_after,
+            preserve_recent=kept.preserve_recent,
+            max_disk_bytes=kept.max_disk_bytes,
+            clean_up_to=kept.clean_up_to,
+        )
 
     def classes(self, relative: str) -> Sequence[Provenance]:
         """Return the provenance of every line of a memory file as it stands now; nothing if it cannot be read."""

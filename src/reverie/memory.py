@@ -37,6 +37,9 @@ from reverie.core.types import (
 )
 from reverie.doctor import Finding, Status
 from reverie.plugins import PluginFact
+from reverie.sessions.export import ExportReport, export_sessions
+from reverie.sessions.maintenance import MaintenanceReport as MaintenanceReport
+from reverie.sessions.maintenance import maintain
 from reverie.turn import Turn
 from reverie.writing.importing import ImportReport, import_markdown
 
@@ -245,6 +248,39 @@ class Memory:
     def doctor(self, *, fix: bool = False) -> list[Finding]:
         """Check everything that can go wrong; ``fix`` repairs what can be repaired without losing anything."""
         return doctor.examine(self._parts, fix=fix)
+
+    # --- sessions ---
+
+    def maintain(self, *, dry_run: bool = False, active: Iterable[str] = ()) -> MaintenanceReport:
+        """Clean up the list of sessions, their transcripts and archives, as ``session.maintenance`` says.
+
+        Nothing that was learned is forgotten by it. ``active`` are keys of sessions in use, which stay as they are;
+        what was used within the hour counts as in use anyway. ``dry_run`` only says what would go.
+
+        Raises:
+            TranscriptError: the sessions cannot be read or written.
+        """
+        parts = self._parts
+        report = maintain(
+            parts.sessions,
+            parts.retention,
+            parts.clock,
+            active=tuple(active),
+            forgotten=parts.durable.tombstones,
+            dry_run=dry_run,
+        )
+        parts.engine.touched()
+        return report
+
+    def export_sessions(self, target: Path | str, *, key: str = "") -> ExportReport:
+        """Write transcripts and readable pages of them below a folder: of one session, or of all.
+
+        Raises:
+            UsageError: there is no such session.
+            StoreUnwritable: the folder cannot be written.
+        """
+        gone = self._parts.durable.tombstones()
+        return export_sessions(self._parts.sessions, Path(target).expanduser(), key=key, forgotten=gone)
 
     def _born(self, sender: Sender | None, during: Turn | None) -> Provenance:
         """Return the provenance of a write: of the turn, else of the sender, else of the owner at the keyboard."""

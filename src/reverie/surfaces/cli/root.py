@@ -21,12 +21,17 @@ COMMANDS = {
     "index": (f"{_HERE}.indexing:index", "Bring the index up to the files."),
     "status": (f"{_HERE}.keeping:status", "Show the state of the memory."),
     "doctor": (f"{_HERE}.keeping:doctor", "Check everything, and repair what can be repaired."),
+    "sessions": (f"{_HERE}.root:sessions_group", "Look after the conversations that were kept."),
     "import": (f"{_HERE}.root:import_group", "Bring in notes from elsewhere."),
     "eval": (f"{_HERE}.root:eval_group", "Measure the search on notes and questions of your own."),
     "config": (f"{_HERE}.root:config_group", "Read, set and check the configuration."),
     "plugins": (f"{_HERE}.root:plugins_group", "Show the plugins."),
 }
 IMPORTS = {"markdown": (f"{_HERE}.noting:import_notes", "Copy Markdown files into the memory.")}
+SESSIONS = {
+    "maintain": (f"{_HERE}.sessions_keeping:maintain", "Clean up old sessions, as the configuration says."),
+    "export": (f"{_HERE}.sessions_keeping:export", "Copy transcripts to a folder, with pages to read."),
+}
 EVALUATIONS = {"retrieval": (f"{_HERE}.evaluating:retrieval", "Index a folder of notes and run queries against it.")}
 CONFIGURING = {
     "get": (f"{_HERE}.configuring:get", "Print the configuration, or one value of it."),
@@ -42,6 +47,7 @@ def _group(name: str, commands: dict[str, tuple[str, str]], text: str) -> LazyGr
 
 
 import_group = _group("import", IMPORTS, "Bring in notes from elsewhere. What is imported from is never changed.")
+sessions_group = _group("sessions", SESSIONS, "Look after the conversations that were kept.")
 eval_group = _group("eval", EVALUATIONS, "Measure the search on notes and questions of your own.")
 config_group = _group(
     "config", CONFIGURING, "Read, set and check the configuration: the file `reverie.json5` in the state folder."
