@@ -27,6 +27,8 @@ from reverie.core.types import (
     SourceProvider,
     SyncReport,
 )
+from reverie.imports.arrival import Arrivals
+from reverie.imports.openclaw.notes import Notebook
 from reverie.index.watcher import Watcher
 from reverie.plugins import DEFAULT_ENGINE, EngineContext, PluginSlots
 from reverie.providers.bundled.embedder import BundledEmbedder
@@ -75,11 +77,24 @@ class Parts:
     slots: PluginSlots
     engine: MemoryEngine
     marker: str
+    progress: Progress | None = None
 
     @property
     def budgets(self) -> Budgets:
         """Return the budgets of the bootstrap."""
         return Budgets(self.config.bootstrap_max_chars, self.config.bootstrap_total_max_chars)
+
+    @property
+    def arrivals(self) -> Arrivals:
+        """Return where imported conversations go."""
+        return Arrivals(
+            self.agent, self.sessions, self.clock, self.ids, forgotten=self.durable.tombstones, progress=self.progress
+        )
+
+    @property
+    def notebook(self) -> Notebook:
+        """Return where imported notes go."""
+        return Notebook(self.workspace.root, self.writer, tuple(curated_budgets(self.config).items()))
 
     @property
     def retention(self) -> Policy:
@@ -176,8 +191,7 @@ def assemble(
         read_lines=lambda path, start, count: _read(place, config, path, start, count),
     )
     sessions = SessionDirectory(paths.sessions(name), name)
-    budgets = {"MEMORY.md": min(MEMORY_CHARS, config.bootstrap_max_chars), "USER.md": USER_CHARS}
-    writer = RecordedWriter(place, durable, clock, budgets=budgets)
+    writer = RecordedWriter(place, durable, clock, budgets=curated_budgets(config))
     writer.recover()
     return Parts(
         agent=name,
@@ -195,7 +209,13 @@ def assemble(
         slots=slots,
         engine=slots.engine(config.memory_slot)(context),
         marker=marker,
+        progress=progress,
     )
+
+
+def curated_budgets(config: AgentConfig) -> dict[str, int]:
+    """Return how long each curated file may become by our hand, in characters."""
+    return {"MEMORY.md": min(MEMORY_CHARS, config.bootstrap_max_chars), "USER.md": USER_CHARS}
 
 
 def plugin_slots() -> PluginSlots:

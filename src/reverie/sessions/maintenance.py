@@ -12,6 +12,7 @@ from pathlib import Path
 
 from reverie.core.errors import StoreBusy, TranscriptError
 from reverie.core.types import Clock
+from reverie.sessions.adoption import is_imported
 from reverie.sessions.directory import SessionDirectory
 from reverie.sessions.retention import Act, Deed, Folder, Kept, Policy, Step, in_use, plan, shelved
 from reverie.sessions.rows import Rows, SessionEntry, entry_in
@@ -197,6 +198,6 @@ def _notices(seen: Folder, deeds: tuple[Deed, ...], policy: Policy, *, applied: 
     left = seen.without(deeds)
     if policy.max_disk_bytes is not None and left.total > policy.max_disk_bytes:
         found.append("still over the disk budget: the rest is protected or in use")
-    if len(left.entries) > policy.max_entries:
+    if sum(not is_imported(entry.data) for entry in left.entries.values()) > policy.max_entries:
         found.append(f"still more than {policy.max_entries} sessions: the rest is protected")
     return tuple(found)

@@ -17,6 +17,7 @@ from typing import Any
 
 from reverie.core.clock import parse_moment
 from reverie.core.types import ChatType
+from reverie.sessions.adoption import is_imported
 from reverie.sessions.keys import KeyForm, SessionKey, parse_key
 from reverie.sessions.messages import epoch_ms, iso, moment
 from reverie.sessions.rows import SessionEntry
@@ -193,13 +194,16 @@ def _oldest_first(entry: SessionEntry) -> tuple[int, str]:
 
 
 def prune_stale(folder: Folder, policy: Policy) -> list[Deed]:
-    """Step 1: rows that were not used for long leave the list; idle dashboard sessions are shelved."""
-    crowded = len(folder.entries) > policy.max_entries
+    """Step 1: rows that were not used for long leave the list; idle dashboard sessions are shelved.
+
+    Imported conversations are old when they come and stay; only the disk budget can take them.
+    """
+    crowded = sum(not is_imported(entry.data) for entry in folder.entries.values()) > policy.max_entries
     deeds = []
     for entry in sorted(folder.entries.values(), key=_oldest_first):
         if entry.id in folder.forgotten and not in_use(entry, folder):
             deeds.append(Deed(Step.PRUNE, Act.REMOVE_ROW, entry.key, "its session was forgotten"))
-        if entry.id in folder.forgotten or is_protected(entry, folder, policy):
+        if entry.id in folder.forgotten or is_imported(entry.data) or is_protected(entry, folder, policy):
             continue
         key, age = parse_key(entry.key, main_key=folder.main_key), _age(entry, folder)
         limit, why = _limit(key, policy, crowded=crowded)
@@ -220,9 +224,13 @@ def _limit(key: SessionKey, policy: Policy, *, crowded: bool) -> tuple[timedelta
 
 
 def cap_count(folder: Folder, policy: Policy) -> list[Deed]:
-    """Step 2: beyond the cap the rows that were used least recently leave the list. Protected rows count, and stay."""
-    free = [entry for entry in folder.entries.values() if not is_protected(entry, folder, policy)]
-    room = max(0, policy.max_entries - (len(folder.entries) - len(free)))
+    """Step 2: beyond the cap the rows that were used least recently leave the list. Protected rows count, and stay.
+
+    Imported conversations neither count nor go: thousands of them must not drive out those that are held here.
+    """
+    counted = [entry for entry in folder.entries.values() if not is_imported(entry.data)]
+    free = [entry for entry in counted if not is_protected(entry, folder, policy)]
+    room = max(0, policy.max_entries - (len(counted) - len(free)))
     if room == 0 and policy.max_entries > 0:
         room = min(policy.max_entries, _FLOOR)
     free.sort(key=_oldest_first)

@@ -22,12 +22,18 @@ COMMANDS = {
     "status": (f"{_HERE}.keeping:status", "Show the state of the memory."),
     "doctor": (f"{_HERE}.keeping:doctor", "Check everything, and repair what can be repaired."),
     "sessions": (f"{_HERE}.root:sessions_group", "Look after the conversations that were kept."),
-    "import": (f"{_HERE}.root:import_group", "Bring in notes from elsewhere."),
+    "import": (f"{_HERE}.root:import_group", "Bring in notes and conversations from elsewhere."),
     "eval": (f"{_HERE}.root:eval_group", "Measure the search on notes and questions of your own."),
     "config": (f"{_HERE}.root:config_group", "Read, set and check the configuration."),
     "plugins": (f"{_HERE}.root:plugins_group", "Show the plugins."),
 }
-IMPORTS = {"markdown": (f"{_HERE}.noting:import_notes", "Copy Markdown files into the memory.")}
+IMPORTS = {
+    "markdown": (f"{_HERE}.noting:import_notes", "Copy Markdown files into the memory."),
+    "openclaw": (f"{_HERE}.importing:openclaw", "Bring in notes and sessions of OpenClaw."),
+    "claude-code": (f"{_HERE}.importing:claude_code", "Bring in conversations of Claude Code."),
+    "codex": (f"{_HERE}.importing:codex", "Bring in conversations of Codex."),
+    "chatgpt": (f"{_HERE}.importing:chatgpt", "Bring in the data export of ChatGPT."),
+}
 SESSIONS = {
     "maintain": (f"{_HERE}.sessions_keeping:maintain", "Clean up old sessions, as the configuration says."),
     "export": (f"{_HERE}.sessions_keeping:export", "Copy transcripts to a folder, with pages to read."),
@@ -46,7 +52,7 @@ def _group(name: str, commands: dict[str, tuple[str, str]], text: str) -> LazyGr
     return LazyGroup(name=name, parts=commands, params=options, help=text, short_help=COMMANDS[name][1])
 
 
-import_group = _group("import", IMPORTS, "Bring in notes from elsewhere. What is imported from is never changed.")
+import_group = _group("import", IMPORTS, "Bring in what other programs kept. What is imported from is never changed.")
 sessions_group = _group("sessions", SESSIONS, "Look after the conversations that were kept.")
 eval_group = _group("eval", EVALUATIONS, "Measure the search on notes and questions of your own.")
 config_group = _group(
