@@ -99,8 +99,11 @@ def print_findings(findings: Sequence[Finding], nothing: str) -> None:
     """Print what a check found; ``nothing`` is said where there is nothing to say."""
     if not findings:
         output.say(nothing)
-    for finding in findings:
-        mark = "fixed" if finding.fixed else finding.level
-        output.table([(mark, finding.check, finding.message)])
-        if finding.fix and not finding.fixed:
-            output.say(f"to do: {finding.fix}", indent=3)
+    output.table(_row(finding) for finding in findings)
+
+
+def _row(finding: Finding) -> tuple[str, str, str]:
+    if finding.fixed:
+        return "fixed", finding.check, finding.message
+    advice = f" (to do: {finding.fix})" if finding.fix and finding.level != "ok" else ""
+    return finding.level, finding.check, finding.message + advice
