@@ -155,6 +155,9 @@ def test_without_a_workspace_every_command_says_how_to_make_one(run, tmp_path, a
     assert (ran.status, ran.out) == (1, "")
     assert ran.err.splitlines()[0].startswith("error: The workspace folder is not there")
     assert "reverie init" in ran.err.splitlines()[1]
+    ran = run("--agent", "team-a", *arguments)
+    assert ran.status == 1
+    assert ran.err.splitlines()[1] == "hint: run `reverie init --agent team-a`"
 
 
 def test_a_state_folder_that_cannot_be_made_is_one_clear_error(run, tmp_path, workspace, monkeypatch):
