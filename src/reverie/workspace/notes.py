@@ -75,6 +75,17 @@ class Workspace:
         """Return the curated files of the root, whether or not they exist."""
         return paths.CURATED
 
+    @property
+    def lock_dir(self) -> Path:
+        """Return the folder of the lock files.
+
+        Raises:
+            UsageError: the workspace was opened for reading only.
+        """
+        if self._lock_dir is None:
+            raise UsageError("This workspace was opened for reading only")
+        return self._lock_dir
+
     # --- looking and reading
 
     def path(self, relative: str) -> Path:
@@ -274,17 +285,6 @@ class Workspace:
 
         before, after, draft = self._editor(path, drafted, lock_dir=self.lock_dir)
         return Edit(relative, draft.start_line, draft.end_line, before, after, draft.splices)
-
-    @property
-    def lock_dir(self) -> Path:
-        """Return the folder of the lock files.
-
-        Raises:
-            UsageError: the workspace was opened for reading only.
-        """
-        if self._lock_dir is None:
-            raise UsageError("This workspace was opened for reading only")
-        return self._lock_dir
 
     def _require_root(self) -> None:
         # A missing root is a drive that is not there, or a wrong setting; a write must not begin a second memory.
