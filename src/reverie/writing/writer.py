@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 
 from reverie.core.clock import today
 from reverie.core.errors import UsageError, WorkspaceMissing, WriteConflict, WriteRefused
 from reverie.core.provenance import is_trusted
-from reverie.core.types import Clock, Provenance, Written
+from reverie.core.redaction import redact
+from reverie.core.types import Clock, Provenance, SourceClass, Written
 from reverie.store.durable import DurableStore
 from reverie.store.lines import is_bare, line_hashes, path_class
 from reverie.store.records import Recovery
@@ -33,6 +35,7 @@ class RecordedWriter:
         durable: where the records are kept.
         clock: tells the day.
         budgets: the most characters that a curated file may come to by our hand; a file not named has no limit.
+        redacted: replace secrets in what others than the owner write; the owner's own words stay as they are.
     """
 
     def __init__(
@@ -42,8 +45,10 @@ class RecordedWriter:
         clock: Clock,
         *,
         budgets: Mapping[str, int] | None = None,
+        redacted: bool = True,
     ) -> None:
         self._clock = clock
+        self._redacted = redacted
         self._durable = durable
         self._files = RecordedFiles(workspace, durable)
         self._curation = Curation(self._files, clock, dict(budgets or {}))
@@ -71,7 +76,10 @@ class RecordedWriter:
             WorkspaceError, StoreError: nothing was written.
         """
         on = day or today(self._clock)
-        return self._files.note(text, provenance, on, heading=heading, tool=tool, reason=reason)
+        clean, remark = self._clean(text, provenance)
+        title, _ = self._clean(heading or "", provenance)
+        written = self._files.note(clean, provenance, on, heading=title or None, tool=tool, reason=reason)
+        return _remarked(written, remark)
 
     def append_flush(self, text: str, provenance: Provenance, *, day: date | None = None) -> Written:
         """Append what a flush before compaction has to say to the note of the day.
@@ -81,11 +89,13 @@ class RecordedWriter:
         """
         on = day or today(self._clock)
         path = paths.daily_path(on)
+        clean, remark = self._clean(text, provenance)
         with self._files.locked(path):
-            new = new_part(self._files.lines(path), lines_of(text.replace("\r", "")))
+            new = new_part(self._files.lines(path), lines_of(clean.replace("\r", "")))
             if not any(line.strip() for line in new):
                 return self._files.nothing(path, provenance, "the note of the day holds all of it already")
-            return self.note("\n".join(new), provenance, day=on, tool="flush", reason="before compaction")
+            written = self.note("\n".join(new), provenance, day=on, tool="flush", reason="before compaction")
+            return _remarked(written, remark)
 
     def remember(
         self,
@@ -110,15 +120,24 @@ class RecordedWriter:
             PathNotAllowed: ``target`` is no curated file.
             WorkspaceError, StoreError: nothing was written.
         """
-        return self._curation.remember(
-            text,
+        clean, remark = self._clean(text, provenance)
+        written = self._curation.remember(
+            clean,
             provenance,
             target=target,
             key=key,
             importance=importance,
-            triggers=triggers,
+            triggers=[self._clean(trigger, provenance)[0] for trigger in triggers],
             tool=tool,
         )
+        return _remarked(written, remark)
+
+    def _clean(self, text: str, provenance: Provenance) -> tuple[str, str]:
+        """Return the text as it may be written, and what is to be said about that."""
+        if not self._redacted or provenance.origin is SourceClass.OWNER:
+            return text, ""
+        clean, kinds = redact(text)
+        return clean, f"a secret was replaced: {', '.join(kinds)}" if kinds else ""
 
     # --- replacing ---
 
@@ -224,6 +243,10 @@ class RecordedWriter:
             for line, old, new in zip(every, before.lines, after.lines, strict=True)
             if not is_bare(line)
         )
+
+
+def _remarked(written: Written, remark: str) -> Written:
+    return replace(written, note=f"{written.note}; {remark}" if written.note else remark) if remark else written
 
 
 def _refuse_loss(path: str, found: files.FileText, new_text: str) -> None:
