@@ -46,6 +46,7 @@ from reverie.workspace.paths import NOTES
 from reverie.workspace.source import WorkspaceSource
 from reverie.writing.judging import LineJudge
 from reverie.writing.recording import lines_of
+from reverie.writing.shown import doubt_about
 from reverie.writing.writer import RecordedWriter
 
 #: How often a watch looks whether it still runs.
@@ -96,6 +97,13 @@ class Parts:
     def new_marker(self) -> str:
         """Return the nonce of one turn's blocks of recalled memory: the process's, which all share, and its own."""
         return f"{self.marker}.{secrets.token_hex(16)}"
+
+    def doubt_about(self, path: str, lines: tuple[int, int] | None = None) -> str:
+        """Return why what a tool read at a path is not trusted; empty if nothing speaks against it."""
+        outside = [root.path for root in self.config.extra_roots if root.outside]
+        return doubt_about(
+            path, self.workspace.root, self.judge, outside=[self.paths.state / "agents", *outside], lines=lines
+        )
 
     def classes(self, relative: str) -> Sequence[Provenance]:
         """Return the provenance of every line of a memory file as it stands now; nothing if it cannot be read."""

@@ -29,6 +29,25 @@ _OUTSIDE_FAMILIES = ("browser_", "web_")
 _SEPARATORS = re.compile(r"[\s_.\-]+")
 _URL = re.compile(r"\s*(?:https?|ftps?|wss?|s3|gs)://\S+\s*", re.IGNORECASE)
 
+#: Tools that show a file, and the arguments by which they are told which.
+_FILE_READERS = frozenset(
+    (
+        "cat",
+        "fsread",
+        "getfile",
+        "head",
+        "open",
+        "openfile",
+        "read",
+        "readfile",
+        "readtextfile",
+        "tail",
+        "view",
+        "viewfile",
+    )
+)
+_PATH_ARGUMENTS = ("path", "file_path", "filePath", "file", "filename", "target_file")
+
 #: How deep and how far arguments are looked through; what is longer or deeper is no argument of a tool that reads.
 _DEPTH = 6
 _VALUES = 500
@@ -68,6 +87,14 @@ class ExternalTools:
         Known before the result is there, so nothing that touches the result can take it away.
         """
         return not self.trusts(tool) and any(_URL.fullmatch(value) for value in _texts(arguments))
+
+
+def path_read(tool: str, arguments: Mapping[str, Any]) -> str:
+    """Return the file that a call of a reading tool was for; empty if this is none, or none is named."""
+    if _SEPARATORS.sub("", tool.casefold()) not in _FILE_READERS:
+        return ""
+    named = (arguments.get(name) for name in _PATH_ARGUMENTS)
+    return next((value for value in named if isinstance(value, str) and value.strip()), "")
 
 
 def _is_outside(folded: str) -> bool:

@@ -196,4 +196,3 @@ def _secret(text: str) -> str:
 
 def _lines(count: int) -> str:
     return "line" if count == 1 else "lines"
-

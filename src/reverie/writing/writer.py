@@ -10,18 +10,18 @@ from datetime import date
 
 from reverie.core.clock import today
 from reverie.core.errors import UsageError, WorkspaceMissing, WriteConflict, WriteRefused
-from reverie.core.provenance import is_trusted
 from reverie.core.redaction import redact
 from reverie.core.types import Clock, Provenance, SourceClass, Written
 from reverie.store.durable import DurableStore
-from reverie.store.lines import is_bare, line_hashes, path_class
 from reverie.store.records import Recovery
 from reverie.workspace import files, paths
 from reverie.workspace.notes import Workspace
+from reverie.writing import vouching
 from reverie.writing.curating import Curation
 from reverie.writing.flush import new_part
 from reverie.writing.recorded import RecordedFiles
 from reverie.writing.recording import Recording, compare, lines_of
+from reverie.writing.vouching import Vouching
 
 #: Notes of a day, also those with a name behind the date: only ever added to.
 _DAILY = re.compile(r"memory/\d{4}-\d{2}-\d{2}[^/]*\.md")
@@ -207,42 +207,18 @@ class RecordedWriter:
     # --- trust ---
 
     def trust(self, relative: str, by: str, lines: tuple[int, int] | None = None) -> int:
-        """Record that the owner vouches for a file, or for some of its lines, as they stand now.
+        """Record that the owner vouches for lines, and return how many are raised by it; see :meth:`vouch`."""
+        return len(self.vouch(relative, by, lines).raised)
 
-        Only the owner may be let do this. Untrusted lines become the agent's, never the owner's own. Lines that are
-        changed afterwards are judged anew.
+    def vouch(
+        self, relative: str, by: str, lines: tuple[int, int] | None = None, *, expected_hash: str | None = None
+    ) -> Vouching:
+        """Record that the owner vouches for a file, or for some lines; see :func:`reverie.writing.vouching.vouch`."""
+        return vouching.vouch(self._files, relative, by, lines, expected_hash=expected_hash)
 
-        Args:
-            relative: The file.
-            by: Who does it.
-            lines: First and last line, 1-based and inclusive; the whole file by default.
-
-        Returns:
-            How many lines are raised by it.
-
-        Raises:
-            UsageError: There are no such lines.
-            WriteRefused: Nothing at this path can be trusted: dreaming wrote it for people to read.
-            FileUnreadable, PathNotAllowed: The file cannot be read.
-        """
-        if not is_trusted(path_class(relative)):
-            raise WriteRefused("What dreaming writes for people cannot become trusted", path=relative)
-        with self._files.locked(relative):
-            self._files.settle(relative)
-            found = self._files.workspace.read(relative)
-            every = lines_of(found.text)
-            first, last = lines if lines is not None else (1, len(every))
-            if lines is not None and not 1 <= first <= last <= len(every):
-                raise UsageError("There are no such lines", path=relative, lines=f"{first}-{last}", has=len(every))
-            before = self._files.judge.judge(relative, every)
-            self._durable.trust(relative, lines, found.hash, line_hashes(every[first - 1 : last]), by)
-            self._files.judge.refresh()
-            after = self._files.judge.judge(relative, every)
-        return sum(
-            is_trusted(new.origin) and not is_trusted(old.origin)
-            for line, old, new in zip(every, before.lines, after.lines, strict=True)
-            if not is_bare(line)
-        )
+    def preview_trust(self, relative: str, lines: tuple[int, int] | None = None) -> Vouching:
+        """Return what :meth:`vouch` would do; nothing is recorded."""
+        return vouching.preview(self._files, relative, lines)
 
 
 def _remarked(written: Written, remark: str) -> Written:
