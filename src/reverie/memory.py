@@ -173,9 +173,22 @@ class Memory:
 
     # --- writing ---
 
-    def note(self, text: str, *, sender: Sender | None = None, day: date | None = None, heading: str = "") -> Written:
-        """Append to the note of the day; recorded with its provenance before the file changes."""
-        written = self._parts.writer.note(text, self._born(sender), day=day, heading=heading or None)
+    def note(
+        self,
+        text: str,
+        *,
+        sender: Sender | None = None,
+        during: Turn | None = None,
+        day: date | None = None,
+        heading: str = "",
+    ) -> Written:
+        """Append to the note of the day; recorded with its provenance before the file changes.
+
+        ``sender`` says who wants it written; ``during`` a turn instead means the assistant, with the class that this
+        turn has at the moment. Without either it is the owner at the keyboard.
+        """
+        said = during.public(text) if during is not None else text
+        written = self._parts.writer.note(said, self._born(sender, during), day=day, heading=heading or None)
         self._parts.engine.touched()
         return written
 
@@ -184,16 +197,19 @@ class Memory:
         text: str,
         *,
         sender: Sender | None = None,
+        during: Turn | None = None,
         key: str | None = None,
         importance: int | None = None,
         triggers: Sequence[str] = (),
     ) -> Written:
         """Write the owner's direct request to MEMORY.md, or to USER.md if it states a preference.
 
-        A fact whose ``key`` is known supersedes the older one. ``Written.note`` says where it went and why.
+        A fact whose ``key`` is known supersedes the older one. ``sender`` and ``during`` as for :meth:`note`.
+        ``Written.note`` says where it went and why.
         """
+        said = during.public(text) if during is not None else text
         written = self._parts.writer.remember(
-            text, self._born(sender), key=key, importance=importance, triggers=tuple(triggers)
+            said, self._born(sender, during), key=key, importance=importance, triggers=tuple(triggers)
         )
         self._parts.engine.touched()
         return written
@@ -304,8 +320,10 @@ class Memory:
         """Check everything that can go wrong; ``fix`` repairs what can be repaired without losing anything."""
         return doctor.examine(self._parts, fix=fix)
 
-    def _born(self, sender: Sender | None) -> Provenance:
-        """Return the provenance of a direct write. Without a sender it is the owner at the keyboard (CLI, library)."""
+    def _born(self, sender: Sender | None, during: Turn | None) -> Provenance:
+        """Return the provenance of a write: of the turn, else of the sender, else of the owner at the keyboard."""
+        if during is not None:
+            return during.write_provenance()
         author = sender or Sender.owner("cli")
         return Provenance(
             origin=provenance.of_sender(author),

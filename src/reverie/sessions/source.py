@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Collection, Container, Iterator
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
@@ -68,7 +68,7 @@ class TranscriptSource:
         """Return ``SESSIONS``."""
         return Corpus.SESSIONS
 
-    def scan(self) -> SourceScan:
+    def scan(self, *, known: Collection[str] = ()) -> SourceScan:
         """List the transcripts: one ``stat`` each, no content."""
         stats, skipped = [], []
         try:

@@ -6,6 +6,7 @@ An empty option is one that was not given (list A, SIL-05), so that a script may
 from __future__ import annotations
 
 import os
+import re
 import sys
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -15,6 +16,8 @@ import click
 
 from reverie.core.clock import as_utc, parse_moment, start_of_day
 from reverie.core.errors import UsageError
+
+_LINES = re.compile(r"L?(\d{1,9})(?:-L?(\d{1,9}))?")
 
 
 def recovered(text: str, *, errors: str = "replace") -> str:
@@ -34,7 +37,7 @@ def recovered(text: str, *, errors: str = "replace") -> str:
     return text
 
 
-class Words(click.ParamType):
+class Words(click.ParamType[str]):
     """Text of any bytes."""
 
     name = "text"
@@ -55,7 +58,7 @@ class Exact(Words):
             return self.fail("this is not UTF-8", param, ctx)
 
 
-class Whole(click.ParamType):
+class Whole(click.ParamType[int | None]):
     """A whole number within bounds."""
 
     name = "number"
@@ -78,7 +81,7 @@ class Whole(click.ParamType):
         return number
 
 
-class Share(click.ParamType):
+class Share(click.ParamType[float | None]):
     """A number from 0 to 1."""
 
     name = "number"
@@ -96,14 +99,44 @@ class Share(click.ParamType):
         return number
 
 
-class OneOf(click.Choice[str]):
+class OneOf(click.ParamType[str | None]):
     """One of a few words; an empty text is unset."""
+
+    name = "word"
+
+    def __init__(self, *words: str) -> None:
+        self._words = words
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        """Return how the words stand in the help."""
+        return "|".join(self._words)
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str | None:
         """Return the word, or ``None`` for an empty text."""
+        word = value.strip().lower()
+        if word and word not in self._words:
+            return self.fail(f"{value!r} is none of {', '.join(self._words)}", param, ctx)
+        return word or None
+
+
+class Lines(click.ParamType[tuple[int, int] | None]):
+    """Lines of a file: ``12``, or ``12-15`` with both ends included."""
+
+    name = "lines"
+
+    def convert(
+        self, value: str | tuple[int, int], param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, int] | None:
+        """Return the first and the last line, or ``None`` for an empty text."""
+        if not isinstance(value, str):
+            return value
         if not value.strip():
             return None
-        return super().convert(value.strip(), param, ctx)
+        found = _LINES.fullmatch(value.strip())
+        first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+        if not 1 <= first <= last:
+            return self.fail(f"{value!r} names no lines; write 12 or 12-15", param, ctx)
+        return first, last
 
 
 # --- days and moments ------------------------------------------------------------------------------------------
@@ -134,7 +167,7 @@ class When:
         return as_utc(self.moment if self.moment.tzinfo else self.moment.replace(tzinfo=ZoneInfo(zone)))
 
 
-class WhenType(click.ParamType):
+class WhenType(click.ParamType[When | None]):
     """An ISO 8601 day (``2026-03-17``) or moment (``2026-03-17T20:22``, with or without an offset)."""
 
     name = "date"
@@ -160,11 +193,12 @@ class WhenType(click.ParamType):
 
 
 WORDS = Words()
+LINES = Lines()
 EXACT = Exact()
 COUNT = Whole(1)
 SCORE = Share()
 WHEN = WhenType()
-CORPUS = OneOf(["memory", "sessions", "all"])
+CORPUS = OneOf("memory", "sessions", "all")
 
 
 # --- text from standard input ----------------------------------------------------------------------------------
@@ -188,7 +222,7 @@ def text_of(words: tuple[str, ...], what: str, *, errors: str = "strict") -> str
 def _standard_input(errors: str) -> str:
     if sys.stdin is None:
         raise UsageError("There is no standard input")
-    raw = click.get_binary_stream("stdin").read()
+    raw = sys.stdin.buffer.read()
     try:
         return raw.removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors)
     except UnicodeDecodeError as error:
