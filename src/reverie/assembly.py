@@ -39,6 +39,7 @@ from reverie.sessions.senders import Owners
 from reverie.sessions.source import TranscriptSource
 from reverie.sessions.turns import TurnRecorder
 from reverie.store.durable import DurableStore
+from reverie.store.lines import line_hash
 from reverie.workspace import scaffold
 from reverie.workspace.files import replace
 from reverie.workspace.notes import Workspace
@@ -112,6 +113,19 @@ class Parts:
         except ReverieError:
             return ()
         return self.judge.judge(relative, lines_of(file.text)).lines
+
+    def homes(self, relative: str) -> Sequence[frozenset[str]]:
+        """Return the sessions that each line of a memory file was written in; none for what no session wrote."""
+        try:
+            lines = lines_of(self.workspace.read(relative).text)
+        except ReverieError:
+            return ()
+        sessions: dict[str, set[str]] = {}
+        for record in self.durable.records(relative):
+            if record.provenance.session is not None and record.state != "rolled_back":
+                for line in record.written:
+                    sessions.setdefault(line, set()).add(record.provenance.session)
+        return [frozenset(sessions.get(line_hash(line), ())) for line in lines]
 
     def watch(self, stop: threading.Event, on_sync: Callable[[SyncReport], None]) -> None:
         """Sync now, and after each change of a memory file, until ``stop`` is set."""

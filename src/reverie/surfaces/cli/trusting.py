@@ -102,7 +102,7 @@ def _print_why(one: Why) -> None:
     for write in one.writes:
         output.say(f"write: {_written(write)}", indent=2)
     for act in one.trusts:
-        part = f"lines {act.lines[0]} to {act.lines[1]}" if act.lines else "the whole file"
+        part = f"line {'-'.join(map(str, dict.fromkeys(act.lines)))}" if act.lines else "the whole file"
         output.say(f"trust: {part}, by {act.by}, {act.at.isoformat(timespec='seconds')} ({act.id})", indent=2)
     _print_gates(one)
 
