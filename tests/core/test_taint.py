@@ -15,8 +15,24 @@ names = st.text(min_size=1, max_size=20)
 
 @pytest.mark.parametrize(
     "tool",
-    ["bash", "Bash", "exec", "run_in_terminal", "run-command", "mcp__mail__read", "mcp:notes", "MCP__X__Y", "web_fetch"]
-    + ["WebSearch", "x_search", "browser", "browser_navigate", "browser-snapshot", "bashExecution", "http_request"],
+    [
+        "bash",
+        "Bash",
+        "exec",
+        "run_in_terminal",
+        "run-command",
+        "mcp__mail__read",
+        "mcp:notes",
+        "MCP__X__Y",
+        "web_fetch",
+        "WebSearch",
+        "x_search",
+        "browser",
+        "browser_navigate",
+        "browser-snapshot",
+        "bashExecution",
+        "http_request",
+    ],
 )
 def test_shells_mcp_tools_and_readers_of_the_web_are_external_by_default(tool: str) -> None:
     assert tool in DEFAULT
@@ -56,7 +72,8 @@ def test_sec_06_an_argument_that_is_an_address_reaches_out(arguments: dict[str, 
 
 
 @pytest.mark.parametrize(
-    "arguments", [{"image": "/tmp/a.png"}, {"text": "see https://host.example for more"}, {}, {"n": 5}, {"p": "file:///a"}]
+    "arguments",
+    [{"image": "/tmp/a.png"}, {"text": "see https://host.example for more"}, {}, {"n": 5}, {"p": "file:///a"}],
 )
 def test_sec_06_a_local_path_and_a_text_that_mentions_an_address_do_not(arguments: dict[str, object]) -> None:
     assert not DEFAULT.reaches_out("image", arguments)

@@ -28,8 +28,15 @@ def test_an_account_that_is_named_is_the_owners(channel: str, ident: str) -> Non
 
 @pytest.mark.parametrize(
     ("channel", "ident"),
-    [("telegram", "124"), ("discord", "123"), ("telegram", "telegram:123"), ("irc", "telegram:123"), ("signal", "491700")]
-    + [("matrix", "@ME:matrix.example"), ("telegram", "１２３")],
+    [
+        ("telegram", "124"),
+        ("discord", "123"),
+        ("telegram", "telegram:123"),
+        ("irc", "telegram:123"),
+        ("signal", "491700"),
+        ("matrix", "@ME:matrix.example"),
+        ("telegram", "１２３"),
+    ],
 )
 def test_i1_any_other_account_is_a_guests_however_it_is_spelled(channel: str, ident: str) -> None:
     assert of_sender(sender(channel, ident)) is SourceClass.UNTRUSTED
@@ -77,5 +84,7 @@ def test_a_bare_id_counts_on_every_channel() -> None:
 
 
 @given(channel=texts, ident=texts, name=texts)
-def test_i1_no_spelling_of_anything_makes_an_owner_where_none_is_configured(channel: str, ident: str, name: str) -> None:
+def test_i1_no_spelling_of_anything_makes_an_owner_where_none_is_configured(
+    channel: str, ident: str, name: str
+) -> None:
     assert not resolve_sender(Owners(), channel=channel, ident=ident, name=name).is_owner

@@ -84,14 +84,25 @@ def test_a_turn_in_the_corpus_of_conversations_is_no_raw_turn_out_of_place() -> 
 
 @pytest.mark.parametrize(
     "path",
-    ["DREAMS.md", "memory/dreaming/deep/2031-05-06.md", "memory/Dreaming/light/2031-05-06.md", "MEMORY.md", "USER.md"]
-    + ["memory/projects.md", "notes/2031-05-06.md", "memory/../2031-05-06.md", "AGENTS.md"],
+    [
+        "DREAMS.md",
+        "memory/dreaming/deep/2031-05-06.md",
+        "memory/Dreaming/light/2031-05-06.md",
+        "MEMORY.md",
+        "USER.md",
+        "memory/projects.md",
+        "notes/2031-05-06.md",
+        "memory/../2031-05-06.md",
+        "AGENTS.md",
+    ],
 )
 def test_noise_05_only_notes_of_a_day_and_conversations_can_become_long_term_memory(path: str) -> None:
     assert refusals("- The studio is in Altona.", path=path) == ["place"]
 
 
-@pytest.mark.parametrize("path", [DAY, "memory/2031-05-06-trip.md", "memory/archive/2031-05-06.md", "sessions/main/s.jsonl"])
+@pytest.mark.parametrize(
+    "path", [DAY, "memory/2031-05-06-trip.md", "memory/archive/2031-05-06.md", "sessions/main/s.jsonl"]
+)
 def test_notes_of_a_day_are_admitted_wherever_they_lie(path: str) -> None:
     assert refusals("- The studio is in Altona.", path=path) == []
 
@@ -105,7 +116,9 @@ def test_i2_i3_only_trusted_words_of_a_person_pass(origin: SourceClass, kind: Se
 
 
 @given(st.text(max_size=200), st.sampled_from([SourceClass.UNTRUSTED, SourceClass.SYSTEM]), kinds)
-def test_i1_no_text_opens_a_gate_for_what_was_not_born_trusted(text: str, origin: SourceClass, kind: SessionKind) -> None:
+def test_i1_no_text_opens_a_gate_for_what_was_not_born_trusted(
+    text: str, origin: SourceClass, kind: SessionKind
+) -> None:
     born = [Provenance(origin, kind)]
     assert not passes(candidate_gates(text, born, DAY))
     assert not passes(injection_gates(born, "MEMORY.md", Annotations()))
