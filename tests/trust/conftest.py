@@ -11,20 +11,11 @@ from typing import Any
 
 import pytest
 
-from reverie import Memory, Sender
+from reverie import Memory
 from reverie.core.clock import FixedClock
-from reverie.core.types import SourceClass
+from reverie.core.types import Corpus, SearchRequest, SourceClass
 
 NOW = datetime(2031, 5, 6, 9, 30, tzinfo=UTC)
-ME = Sender.owner("me")
-#: The owner's private chat, somebody else's, and a group.
-MINE, HERS, HIS, GROUP = (
-    "agent:main:main",
-    "agent:main:telegram:direct:ana",
-    "agent:main:telegram:direct:bea",
-    "agent:main:telegram:group:club",
-)
-ANA, BEA = Sender.guest("ana", channel="telegram"), Sender.guest("bea", channel="telegram")
 BASE: dict[str, Any] = {"memory": {"search": {"provider": "none", "sources": ["memory", "sessions"]}}}
 
 
@@ -59,7 +50,8 @@ class Home:
         return b"".join(path.read_bytes() for path in names)
 
     def indexed(self, query: str, corpus: str = "all") -> list[str]:
-        return [hit.snippet for hit in self.memory.search(query, max_results=50, corpus=corpus)]
+        request = SearchRequest(query, max_results=50, min_score=0.0, corpus=Corpus(corpus))
+        return [hit.snippet for hit in self.memory.recall(request).hits]
 
 
 @pytest.fixture

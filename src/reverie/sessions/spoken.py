@@ -166,7 +166,8 @@ def strip_private(text: str, *, inside: bool = False) -> PublicText:
 
 def without_spans(text: str, spans: Sequence[str]) -> str:
     """Return the text with every literal repetition of a private span replaced, in any letter case."""
-    for span in spans:
+    # The longest first: a nested mark leaves spans of which one is a part of another.
+    for span in sorted(spans, key=lambda one: (-len(one), one)):
         if len(span) >= 4:
             text = re.sub(re.escape(span), "[private]", text, flags=re.IGNORECASE)
     return text
