@@ -49,6 +49,7 @@ class Vouching:
 
 def preview(files: RecordedFiles, relative: str, lines: tuple[int, int] | None = None) -> Vouching:
     """Return what an act of trust would do; nothing is recorded. See :func:`vouch`."""
+    files.workspace.path(relative)  # refuses what is no memory path at all
     if not is_trusted(path_class(relative)):
         raise WriteRefused("What dreaming writes for people cannot become trusted", path=relative)
     found = files.workspace.read(relative)
