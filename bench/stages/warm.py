@@ -8,6 +8,7 @@ from typing import Any
 
 from bench.measuring.figures import summary
 from bench.measuring.tables import Cell, Table
+from bench.peers.contender import LIMIT
 from bench.stages.plan import SECTIONS_OF_LARGE, Outcome, Plan
 from bench.stages.stores import ProbeFailed, Store, probe
 
@@ -63,6 +64,7 @@ def _search_table(figures: Figures) -> Table:
                 whole.median,
                 whole.p95,
                 *(parts.get(name) for name in ("keyword", "embed", "vector", "ranking")),
+                f"{times['answered']} of {len(times['whole'])}",
             )
         )
     return Table(
@@ -79,13 +81,14 @@ def _search_table(figures: Figures) -> Table:
             "embedding",
             "vector leg",
             "ranking",
+            f"answer in first {LIMIT}",
         ),
         tuple(rows),
         (
             "One process, one search at a time. The whole call also looks whether a file has changed; legs and ranking "
-            "leave that and the embedding of the query out. The last four columns are medians. Vectors of these stores "
-            "are synthetic, 384 numbers each, and the query's is made from its text; where the query is embedded, the "
-            "bundled model does it. No peer has such a call from the command line: see the cold searches.",
+            "leave that and the embedding of the query out. The times of single steps are medians. The vectors of "
+            "these stores are synthetic, 384 numbers each, and the query's is made from its text; where the query is "
+            "embedded, the bundled model does it. The searches beside the peers are in tables of their own.",
         ),
     )
 

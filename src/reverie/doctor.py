@@ -179,6 +179,11 @@ def _index(parts: Parts, *, fix: bool) -> list[Finding]:
         if fix:
             parts.engine.sync()
         findings.append(Finding("index", "note", f"{found.pending} chunks wait for a vector", "reverie index", fix))
+    unread = len(parts.workspace.scan().stats) if not found.files else 0
+    if unread and not findings:
+        if fix:
+            parts.engine.sync()
+        findings.append(Finding("index", "note", f"{unread} files are not indexed yet", "reverie index", fix))
     findings += [Finding("index", "note", text) for text in found.notices if text not in found.mismatch]
     if not findings:
         findings.append(Finding("index", "ok", f"{found.files} files, {found.chunks} chunks, {found.vectors} vectors"))

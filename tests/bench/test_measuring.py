@@ -86,7 +86,15 @@ def test_a_process_is_measured_with_its_output_and_its_children():
     assert (ran.status, ran.output.strip(), ran.failure) == (0, "done", "")
     assert ran.seconds > 0
     assert ran.cpu > 0
-    assert ran.peak > 1
+
+
+def test_a_peak_that_may_be_the_parents_is_not_measured():
+    small = processes.run(Command((sys.executable, "-c", "pass")))
+    large = processes.run(Command((sys.executable, "-c", "held = b'x' * (200 * 2**20)")))
+    assert small.peak is None
+    assert large.peak > 200
+    assert processes.peak([large, large]) == large.peak
+    assert processes.peak([large, small]) is None
 
 
 def test_a_process_sees_only_the_environment_it_is_given(monkeypatch):

@@ -99,7 +99,7 @@ def test_a_peer_that_can_not_be_entered_is_named(tmp_path, monkeypatch):
         raise PeerMissing("not installed")
 
     monkeypatch.setattr(cold, "Memsearch", type("Memsearch", (), {"name": "memsearch", "__init__": absent}))
-    monkeypatch.setattr(cold, "OpenClaw", type("OpenClaw", (), {"name": "OpenClaw", "__init__": absent}))
+    monkeypatch.setattr(cold.openclaw_peer, "programs", absent)
     monkeypatch.setattr(cold, "Reverie", lambda place: Echo("Reverie"))
     with cold.gathered(plan(tmp_path), tmp_path) as field:
         assert [one.name for one in field.present] == ["Reverie"]
@@ -110,6 +110,7 @@ def canned(chunks, milliseconds):
     return {
         "index": {"seconds": 2.0, "chunks": chunks},
         "search": {
+            "answered": 2,
             "whole": [milliseconds] * 3,
             "parts": {"keyword": [1.0] * 3, "embed": [9.0] * 3, "ranking": [0.5] * 3},
         },
@@ -123,7 +124,7 @@ def canned(chunks, milliseconds):
 def test_the_tables_of_a_store_tell_the_search_from_the_call_and_show_growth(tmp_path):
     figures = {(100, "none"): canned(100, 12.0), (1_000, "none"): canned(1_000, 24.0)}
     text = markdown(warm._search_table(figures))
-    assert "| keywords only | 100 | 5 | 1.50 | 1.50 | 12.0 | 12.0 | 1.00 | 9.00 | 0.500 |" in text
+    assert "| keywords only | 100 | 5 | 1.50 | 1.50 | 12.0 | 12.0 | 1.00 | 9.00 | 0.500 | 2 of 3 |" in text
     assert "| keywords only | 100 | 5 | 2.00 | 50.0 | 4.00 | 10.0 | 8.00 | 1 of 1 | 0 of 1 |" in markdown(
         warm._keeping_table(figures)
     )

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -64,13 +65,17 @@ class TrigramEmbedder:
         vector = np.zeros(self.dimension, np.float32)
         padded = f"  {text.lower()}  "
         for at in range(len(padded) - 2):
-            digest = hashlib.blake2b(padded[at : at + 3].encode("utf-8", "replace"), digest_size=4).digest()
-            vector[int.from_bytes(digest, "big") % self.dimension] += 1
+            vector[_number(padded[at : at + 3]) % self.dimension] += 1
         length = float(np.linalg.norm(vector))
         return vector / length if text and length else vector * 0
 
     def close(self) -> None:
         return None
+
+
+@lru_cache(maxsize=100_000)
+def _number(trigram: str) -> int:
+    return int.from_bytes(hashlib.blake2b(trigram.encode("utf-8", "replace"), digest_size=4).digest(), "big")
 
 
 @dataclass

@@ -138,6 +138,7 @@ def test_idx_11_a_reset_empties_the_index_and_nothing_else(world):
     assert world.found(index, "topic1") == ["memory/n1.md"]
 
 
+@pytest.mark.slow
 def test_dur_18_deleting_most_of_the_notes_makes_the_file_small(world):
     words = ["amber", "birch", "cedar", "delta", "ember", "fjord", "glade", "haven", "inlet", "joker"]
     text = 0
@@ -149,7 +150,7 @@ def test_dur_18_deleting_most_of_the_notes_makes_the_file_small(world):
 
     embedder = world.embedder()
     index = world.index(embedder)
-    for count in (2_500, 5_000, 7_500, 10_000):
+    for count in (2_000, 6_000, 10_000):
         text = write(count)
         index.sync([world.notes])
     index.compact()

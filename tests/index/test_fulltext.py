@@ -239,11 +239,11 @@ def test_headings_and_paths_are_searched(world):
 
 
 def test_a_query_that_names_a_file_finds_its_chunks(world):
-    world.notes.write("memory/Pläne 2.md", "a\n")
+    world.notes.write("memory/Plan 2.md", "a\n")
     world.notes.write("memory/other.md", "b\n")
     index = world.index()
     index.sync([world.notes])
-    for query, exact in (("memory/pläne 2.MD", 3), ("Pläne 2.md", 2), ("pläne 2", 1), ("plane", None)):
+    for query, exact in (("memory/plan 2.MD", 3), ("PLAN 2.md", 2), ("plan 2", 1), ("plan", None)):
         matches = index.path_matches(SearchRequest(query))
         assert list(matches.values()) == ([exact] if exact else [])
     assert index.path_matches(SearchRequest("other.md", path_prefix="memory/P")) == {}

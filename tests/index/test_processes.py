@@ -18,7 +18,6 @@ def start(world):
             [sys.executable, str(WORKER), str(world.folder), *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            text=True,
             encoding="utf-8",
         )
         running.append(process)

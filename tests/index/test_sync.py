@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import replace
 
 import pytest
 
+from reverie.core.errors import EmbedderUnavailable
 from reverie.core.types import Corpus, Provenance, SearchRequest, SessionKind, SourceClass, SourceStat
 from reverie.index.identity import Chunking
 from reverie.index.indexer import SyncBudget
@@ -117,6 +119,7 @@ def test_idx_16_unchanged_files_add_nothing(world):
     assert world.table(index, "SELECT count(DISTINCT start_line) FROM chunk") == [(4,)]
 
 
+@pytest.mark.slow
 def test_idx_17_more_than_ten_thousand_chunks_survive_a_rebuild(world):
     world.notes.write("MEMORY.md", "# M\n" + "".join(f"- fact {number}\n" for number in range(10_050)))
     index = world.index()
@@ -392,12 +395,27 @@ def test_emb_08_a_provider_that_calls_a_long_text_an_outage_is_found_out(world):
             except ValueError as error:
                 raise EmbedderUnavailable("400") from error
 
-    from reverie.core.errors import EmbedderUnavailable
-
     fill(world, 5)
     world.notes.write("memory/huge.md", "Q" * 1_000)
     index = world.index(Misleading(16, longest=100))
     assert index.sync([world.notes]).embedded == 5
+
+
+def test_an_embedder_that_cannot_say_who_it_is_leaves_keywords(world):
+    embedder = world.embedder()
+
+    def unknown():
+        raise EmbedderUnavailable("its weights are not there")
+
+    embedder.identity = unknown
+    fill(world, 2)
+    index = world.index(embedder)
+    report = index.sync([world.notes])
+    assert any("its weights are not there" in notice for notice in report.notices)
+    assert world.found(index, "topic1") == ["memory/n1.md"]
+    assert (index.mismatch(), index.counts().vectors, index.model()) == ((), 0, "")
+    with pytest.raises(EmbedderUnavailable):
+        world.near(index, embedder, "topic1")
 
 
 def test_dur_19_an_edit_while_the_embedder_is_down_keeps_words_and_old_vectors(world):
@@ -467,7 +485,17 @@ def test_two_providers_of_one_corpus_do_not_remove_each_others_files(world):
         assert world.found(index, "alpha") == ["memory/a.md"] and world.found(index, "beta") == ["docs/b.md"]
 
 
-def test_enc_05_paths_and_texts_of_any_script_come_back_as_they_are(world):
+def test_enc_05_text_of_any_script_is_the_same_whatever_the_locale(world):
+    text = "Grüße aus Köln 🦊 漢字 ﬁn"
+    world.notes.write("memory/a.md", text)
+    index = world.index()
+    index.sync([world.notes])
+    assert [row.chunk.text for row in index.rows_of("memory/a.md")] == [text]
+    assert world.found(index, "koln") == world.found(index, "漢字") == ["memory/a.md"]
+
+
+@pytest.mark.skipif(sys.getfilesystemencoding() != "utf-8", reason="the system cannot write such names")
+def test_enc_06_paths_of_any_script_come_back_as_they_are(world):
     text = "Grüße aus Köln 🦊 漢字 ﬁn"
     world.notes.write("memory/Планы 🦊 café.md", text)
     index = world.index()

@@ -106,6 +106,7 @@ def descriptors():
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="counts descriptors where the system lists them")
+@pytest.mark.slow
 def test_idx_05_two_thousand_files_cost_few_descriptors(world, watch):
     for number in range(2_000):
         world.notes.write(f"memory/{number // 100}/{number // 10}/n{number}.md", f"about topic{number}\n")

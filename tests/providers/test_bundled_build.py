@@ -45,7 +45,7 @@ def visible_names(root: Path) -> set[str]:
 
 def start(script: str, root: Path) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", script, str(root)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
 
 
 def test_a_finished_build_is_whole_and_leaves_nothing_beside_it(bundled_root: Path) -> None:

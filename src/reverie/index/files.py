@@ -53,7 +53,7 @@ class IndexFile:
             return None
         return found.st_dev, found.st_ino
 
-    def open(self, *, writer: bool = False) -> Database:
+    def connect(self, *, writer: bool = False) -> Database:
         """Open the index, made anew where it is missing or damaged.
 
         A reader of an index that cannot be written gets it as it is; a writer gets the error.
@@ -75,7 +75,7 @@ class IndexFile:
             self.notices.append(f"the index cannot be written and is searched as it is: {error}")
             return self._checked(readonly=True)
 
-    def open_to_check(self) -> Database:
+    def connect_to_check(self) -> Database:
         """Open the index as it is, for reading.
 
         Raises:

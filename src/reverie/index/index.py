@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from reverie.core.errors import IndexMismatch, StoreDamaged
+from reverie.core.errors import EmbedderUnavailable, IndexMismatch, StoreDamaged
 from reverie.core.types import Clock, Embedder, SearchRequest, Skipped, SourceProvider, SyncReport
 from reverie.index import rows
 from reverie.index.embedding import backlog, find_space, prune, refused, waiting
@@ -87,7 +87,7 @@ class Index:
         return cls(IndexFile(folder), embedder, chunking, clock)
 
     def _connect(self) -> None:
-        self._reader = self._file.open()
+        self._reader = self._file.connect()
         self._opened = self._file.identity()
         self._writer: Database | None = None
         self._fulltext = Fulltext(self._reader)
@@ -160,7 +160,7 @@ class Index:
     def _write(self) -> Database:
         with self._lock:
             if self._writer is None:
-                self._writer = self._file.open(writer=True)
+                self._writer = self._file.connect(writer=True)
             return self._writer
 
     # --- searching ---
@@ -205,6 +205,13 @@ class Index:
         if self._embedder_identity is None:
             self._embedder_identity = EmbedderIdentity.of(self._embedder)
         return self._embedder_identity
+
+    def _identity_or_none(self) -> EmbedderIdentity:
+        """Return the embedder's identity; that of none while it cannot say, which keeps a report from failing."""
+        try:
+            return self._own_identity()
+        except EmbedderUnavailable:
+            return EmbedderIdentity()
 
     def _mismatch(self, identity: EmbedderIdentity) -> tuple[str, ...]:
         return compare(read_identity(self._reader), IndexIdentity.wanted(identity, self._chunking))
@@ -260,7 +267,7 @@ class Index:
     def _vectors_of(self) -> EmbedderIdentity:
         """Return whose vectors the index has, or will have."""
         stored = read_identity(self._reader)
-        return stored.embedder if stored is not None and stored.embedder.exists else self._own_identity()
+        return stored.embedder if stored is not None and stored.embedder.exists else self._identity_or_none()
 
     def model(self) -> str:
         """Return the model whose vectors the index has; empty without vectors."""
@@ -268,7 +275,7 @@ class Index:
 
     def mismatch(self) -> tuple[str, ...]:
         """Return why vector search rests, one sentence a difference; empty when it does not."""
-        return self._guarded(lambda: self._mismatch(self._own_identity()))
+        return self._guarded(lambda: self._mismatch(self._identity_or_none()))
 
     def skipped(self) -> tuple[Skipped, ...]:
         """Return what the last full sync left out, and why."""
@@ -296,7 +303,7 @@ class Index:
         """Return what is wrong with the file, one sentence each; empty when nothing is."""
         # A connection of its own: FTS5 checks what it has cached, and takes what another one wrote for damage.
         try:
-            with self._file.open_to_check() as database:
+            with self._file.connect_to_check() as database:
                 if problems := database.integrity():
                     return problems
                 chunks, texts, words, counted = database.row(_COUNTS) or (0, 0, 0, 0)

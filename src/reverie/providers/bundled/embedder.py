@@ -188,6 +188,9 @@ def _open_session(model: Path) -> Any:
         EmbedderUnavailable: the runtime does not load, or refuses the graph.
     """
     try:
+        # Trigger: from 1.32 on, loading it starts a telemetry client that writes into the user's home and reports to
+        # its maker. Why: no connection happens that the configuration did not name (I12). Outcome: it never starts.
+        os.environ["ORT_DISABLE_TELEMETRY"] = "1"
         import onnxruntime
     except ImportError as error:
         raise EmbedderUnavailable(f"onnxruntime does not load: {error}") from error

@@ -74,16 +74,19 @@ def shows(shown: str, line: str) -> bool:
 
 def _runs(line: str) -> Iterable[str]:
     """Yield every run of the line that is ``RUN`` columns wide; of a shorter line, the line itself."""
-    if output.width(line) <= RUN:
+    widths = [output.width(character) for character in line]
+    if sum(widths) <= RUN:
         yield line
         return
-    for start in range(len(line)):
-        taken = 0
-        for end in range(start, len(line)):
-            taken += output.width(line[end])
-            if taken >= RUN:
-                yield line[start : end + 1]
-                break
+    end, taken = 0, 0
+    for start, width in enumerate(widths):
+        while taken < RUN and end < len(line):
+            taken += widths[end]
+            end += 1
+        if taken < RUN:
+            return
+        yield line[start:end]
+        taken -= width
 
 
 def _first(marks: Iterable[bool]) -> int | None:

@@ -88,6 +88,7 @@ def run(file: Path, folder: Path, questions: int, config_file: Path | None) -> P
         Memory.create(state_dir=state, workspace=workspace)
         gold = write_notes(pool, workspace, number)
         totals["pools"] += 1
+        totals["files"] += len(pool["files"])
         totals["lines"] += len(gold)
         with Progress() as building:
             opened = Memory.open(state_dir=state, workspace=workspace, config_file=config_file, progress=building)
@@ -97,7 +98,6 @@ def run(file: Path, folder: Path, questions: int, config_file: Path | None) -> P
             index_seconds += report.seconds
             asked += [_ask(memory, query, gold) for query in pool["queries"][: questions - len(asked)]]
             engine = memory.status().engine
-            totals["files"] += engine.files
             totals["chunks"] += engine.chunks
             mode = engine.mode
             notices |= dict.fromkeys([*report.notices, *engine.notices])

@@ -168,7 +168,8 @@ def _where(home: parts.Home) -> str:
 
 def tell_pools(report: PoolsReport) -> None:
     """Print what came out for a file of notes and questions."""
-    output.say(f"{report.file}: {report.pools} pools, {report.files} notes, {report.lines} lines.")
+    output.line(f"{report.file}")
+    output.say(f"{report.pools} pools, {report.files} notes, {report.lines} lines.")
     output.say(f"{report.chunks} chunks indexed in {report.index_seconds:.1f} s, {report.mode} search.")
     for notice in report.notices:
         output.say(f"note: {notice}")
