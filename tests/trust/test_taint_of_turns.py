@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -173,3 +174,27 @@ def test_what_a_hand_moved_into_a_curated_file_stays_out_of_the_very_next_prompt
     home.put("MEMORY.md", home.text("MEMORY.md").replace(f"- {POISON}", line))
     with home.memory.turn(MINE, "hello", ME) as turn:
         assert POISON not in turn.prompt.system
+
+
+@pytest.mark.parametrize(
+    ("tool", "origin"), [("exec", "untrusted"), ("read", "agent"), ("mcp__mail__read", "untrusted")]
+)
+def test_a_gap_of_openclaw_its_own_transcripts_are_read_with_the_same_rule(home, tool: str, origin: str) -> None:
+    def message(role: str, text: str, **more: object) -> dict[str, object]:
+        return {"role": role, "content": [{"type": "text", "text": text}], "timestamp": 1_930_000_000_000, **more}
+
+    rows = [
+        {"type": "session", "version": 3, "id": "s77", "timestamp": "2031-05-06T09:00:00Z"},
+        message("user", "look it up", __openclaw={"senderIsOwner": True, "senderId": "me"}),
+        message("toolResult", POISON, toolName=tool, toolCallId="c1"),
+        message("assistant", f"It says to {POISON}"),
+    ]
+    lines = [rows[0]] + [
+        {"type": "message", "id": f"m{number}", "parentId": f"m{number - 1}" if number > 1 else None, "message": row}
+        for number, row in enumerate(rows[1:], 1)
+    ]
+    folder = home.state / "agents/main/sessions"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "s77.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    (hit,) = [hit for hit in home.memory.search(POISON, corpus="sessions") if "It says" in hit.snippet]
+    assert str(hit.provenance.origin) == origin
