@@ -9,6 +9,7 @@ run side by side, since the runtime releases the interpreter's lock.
 """
 
 import importlib.util
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
