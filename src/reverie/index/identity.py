@@ -68,18 +68,26 @@ class EmbedderIdentity:
 class IndexIdentity:
     """All that two indexes must share for their rows to mean the same."""
 
-    embedder: EmbedderIdentity = EmbedderIdentity()
-    tokens: int = DEFAULT_CHUNKING.tokens
-    overlap: int = DEFAULT_CHUNKING.overlap
-    chunking: int = CHUNKING_VERSION
-    tokenizer: int = TOKENIZER_VERSION
-    provenance: int = PROVENANCE_VERSION
-    schema: int = SCHEMA_VERSION
+    embedder: EmbedderIdentity
+    tokens: int
+    overlap: int
+    chunking: int
+    tokenizer: int
+    provenance: int
+    schema: int
 
     @classmethod
     def wanted(cls, embedder: EmbedderIdentity, chunking: Chunking) -> IndexIdentity:
         """Return what this version of Reverie builds with these settings."""
-        return cls(embedder=embedder, tokens=chunking.tokens, overlap=chunking.overlap)
+        return cls(
+            embedder=embedder,
+            tokens=chunking.tokens,
+            overlap=chunking.overlap,
+            chunking=CHUNKING_VERSION,
+            tokenizer=TOKENIZER_VERSION,
+            provenance=PROVENANCE_VERSION,
+            schema=SCHEMA_VERSION,
+        )
 
     @property
     def recipe(self) -> str:

@@ -283,6 +283,11 @@ class Index:
         return found
 
     @property
+    def path(self) -> Path:
+        """Return where the file is."""
+        return self._file.path
+
+    @property
     def size_bytes(self) -> int:
         """Return the bytes on the disk."""
         return self._reader.size_bytes

@@ -18,11 +18,16 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A document to be read. ``known`` says that the index has rows of it; ``document`` is set if it was read."""
+    """A document to be read.
+
+    ``known`` says that the index has rows of it, ``rewrite`` that those are to be replaced also where they look the
+    same (their words may be of another tokenizer); ``document`` is set if it was read already.
+    """
 
     provider: SourceProvider
     stat: SourceStat
     known: bool
+    rewrite: bool = False
     document: SourceDocument | None = None
 
     @property
@@ -70,7 +75,7 @@ def plan_all(database: Database, providers: Sequence[SourceProvider], recipe: st
             seen.add(key)
             row = known.get(key)
             if force or row is None or row[1:] != (stat.size, stat.mtime_ns, recipe):
-                work.append(Work(provider, stat, row is not None))
+                work.append(Work(provider, stat, row is not None, force or (row is not None and row[3] != recipe)))
     served = {str(provider.corpus) for provider in providers} - hidden
     gone = tuple(row[0] for key, row in known.items() if key[0] in served and key not in seen)
     return Plan(tuple(work), gone, len(seen) - len(work), frozenset(hidden), tuple(skipped), tuple(notices))
@@ -86,7 +91,7 @@ def plan_named(database: Database, providers: Sequence[SourceProvider], paths: S
         for provider in providers:
             document = provider.read(path)
             if isinstance(document, SourceDocument):
-                found = Work(provider, SourceStat(document.path, -1, -1), False, document)
+                found = Work(provider, SourceStat(document.path, -1, -1), False, document=document)
                 work.append(replace(found, known=bool(database.value(_IS_KNOWN, found.key))))
                 break
         else:

@@ -53,12 +53,13 @@ _COMMON_ENDINGS = (".md", ".jsonl")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A document, read and cut, ready to be published."""
+    """A document, read and cut, ready to be published. ``rewrite`` replaces also the rows that look the same."""
 
     document: SourceDocument
     corpus: Corpus
     stat: SourceStat
     chunks: tuple[Chunk, ...]
+    rewrite: bool = False
 
 
 @dataclass(slots=True)
@@ -73,16 +74,13 @@ class _Rows:
     drops: list[int] = field(default_factory=list)
 
 
-def publish(
-    database: Database, readings: Sequence[Reading], *, recipe: str, rewrite: bool, unembedded: bool
-) -> list[bool]:
+def publish(database: Database, readings: Sequence[Reading], *, recipe: str, unembedded: bool) -> list[bool]:
     """Write documents and say of each whether its rows changed.
 
     Args:
         database: The index.
         readings: What to write; a document replaces the rows of the same corpus and path.
         recipe: What the rows depend on besides the bytes.
-        rewrite: Replace every row, also where it looks the same (its words may be of another tokenizer).
         unembedded: Some of the chunks have no vector yet.
     """
     rows = _Rows()
@@ -91,7 +89,7 @@ def publish(
         changed = []
         for reading in readings:
             before = (len(rows.chunks), len(rows.moves), len(rows.drops))
-            next_id = _gather(database, reading, rows, next_id, recipe, rewrite)
+            next_id = _gather(database, reading, rows, next_id, recipe)
             changed.append(before != (len(rows.chunks), len(rows.moves), len(rows.drops)))
         database.executemany(_PUT_NAME, rows.names)
         if any(changed):
@@ -130,7 +128,7 @@ def path_words(path: str) -> str:
     return index_form(path)
 
 
-def _gather(database: Database, reading: Reading, rows: _Rows, next_id: int, recipe: str, rewrite: bool) -> int:
+def _gather(database: Database, reading: Reading, rows: _Rows, next_id: int, recipe: str) -> int:
     document, stat = reading.document, reading.stat
     path = storable(document.path)
     source_id = database.value(
@@ -141,7 +139,7 @@ def _gather(database: Database, reading: Reading, rows: _Rows, next_id: int, rec
     old: dict[tuple[Any, ...], list[tuple[int, tuple[Any, ...]]]] = defaultdict(list)
     for row in database.rows(_OLD, (source_id,)):
         old[row[1:9]].append((row[0], row[9:]))
-    if rewrite:
+    if reading.rewrite:
         rows.drops.extend(ident for group in old.values() for ident, _ in group)
         old.clear()
     date = None if document.date is None else to_micros(document.date)

@@ -56,7 +56,7 @@ BATCH_DOCUMENTS = 64
 BATCH_CHUNKS = 512
 #: Up to so many new texts are embedded before their documents are published, so that both legs change at once.
 #: More than that is a first run or a large import: then the words come first and the vectors follow.
-EMBED_FIRST = 64
+EMBED_FIRST = 32
 #: Vectors of texts that are gone are kept up to this number: a note moved away and back costs nothing.
 ORPHANS_KEPT = 5_000
 #: A file written so shortly before it is read may change again without changing size or time.
@@ -126,7 +126,7 @@ class Sync:
         self._log.skipped.extend(plan.skipped)
         self._log.notices.extend(plan.notices)
         self._remove(plan.gone)
-        self._take(plan.work, rewrite=force)
+        self._take(plan.work)
         if (whole and plan.work) or self._log.unreadable:
             self._look_again(providers, plan)
         self._fill_backlog()
@@ -175,7 +175,7 @@ class Sync:
 
     # --- files ---
 
-    def _take(self, work: Sequence[Work], *, rewrite: bool) -> None:
+    def _take(self, work: Sequence[Work]) -> None:
         """Read and publish documents, a batch in each transaction; those beyond the budget are pending."""
         if self._budget != SyncBudget():
             # What was written last is what is most likely asked for.
@@ -190,10 +190,10 @@ class Sync:
                 batch.append((one, reading))
                 waiting_chunks += len(reading.chunks)
             if len(batch) >= BATCH_DOCUMENTS or waiting_chunks >= BATCH_CHUNKS:
-                self._publish(batch, rewrite=rewrite)
+                self._publish(batch)
                 batch, waiting_chunks = [], 0
             self._progress("files", done + 1, len(work))
-        self._publish(batch, rewrite=rewrite)
+        self._publish(batch)
 
     def _late(self) -> bool:
         seconds = self._budget.deadline_seconds
@@ -211,18 +211,19 @@ class Sync:
         self._log.unreadable.pop(work.key, None)
         self._log.notices.extend(f"{document.path}: {notice}" for notice in document.notices)
         corpus = work.provider.corpus
-        return Reading(document, corpus, self._settled(work.stat), tuple(split(document, corpus, self._chunking)))
+        chunks = tuple(split(document, corpus, self._chunking))
+        return Reading(document, corpus, self._settled(work.stat), chunks, work.rewrite)
 
     def _settled(self, stat: SourceStat) -> SourceStat:
         fresh = to_micros(self._clock.now()) * 1000 - stat.mtime_ns < RACY_NS
         return replace(stat, mtime_ns=-1) if fresh else stat
 
-    def _publish(self, batch: Sequence[tuple[Work, Reading]], *, rewrite: bool) -> None:
+    def _publish(self, batch: Sequence[tuple[Work, Reading]]) -> None:
         if not batch:
             return
         readings = [reading for _, reading in batch]
         unembedded = self._embed_first(readings)
-        changed = publish(self._database, readings, recipe=self._recipe, rewrite=rewrite, unembedded=unembedded)
+        changed = publish(self._database, readings, recipe=self._recipe, unembedded=unembedded)
         for (work, reading), differs in zip(batch, changed, strict=True):
             before = self._log.outcome.get(work.key, "unchanged")
             if before == "unchanged" and (differs or not work.known):
@@ -242,7 +243,7 @@ class Sync:
         read = [key for key in before if key in self._log.outcome or key in self._log.unreadable]
         moved = [work for work in again.work if work.key in read and work.stat != before[work.key]]
         if not self._late():
-            self._take([replace(work, known=True) for work in moved], rewrite=False)
+            self._take([replace(work, known=True) for work in moved])
         for (corpus, path), reason in self._log.unreadable.items():
             self._log.skipped.append((Corpus(corpus), reason))
             ident = self._database.value(_ONE_SOURCE, (corpus, path))
@@ -281,13 +282,14 @@ class Sync:
         total = waiting(self._database, self._space)
         done = 0
         for texts in self._cache.backlog():
-            if self._filling.failure or self._late() or not self._room():
+            wanted = dict(islice(texts.items(), self._room()))
+            if not self._late():
+                self._cache.fill(wanted, self._filling, publish=True)
+            if self._filling.failure or self._late() or len(wanted) < len(texts):
                 return
-            self._cache.fill(dict(islice(texts.items(), self._room())), self._filling, publish=True)
             done += len(texts)
             self._progress("vectors", min(done, total), total)
-        if not self._filling.failure:
-            set_backlog(self._database, False)
+        set_backlog(self._database, False)
 
     # --- the end ---
 

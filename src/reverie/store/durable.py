@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from reverie.core.errors import StoreError
+from reverie.core.errors import StoreError, WorkspaceError
 from reverie.core.types import Clock, Ids, Provenance, SourceClass
 from reverie.store.database import Database, Row
 from reverie.store.lines import Act, Removal, Trust, Write
@@ -82,6 +82,7 @@ ON CONFLICT (entry, session) DO UPDATE SET
     session_key = excluded.session_key, origin = excluded.origin, observed_at = max(observed_at, excluded.observed_at)
 """
 _ORIGINS = "SELECT session, session_key, origin, observed_at FROM entry_origin WHERE entry = ? ORDER BY session"
+_COUNT = "SELECT count(*) FROM write_record WHERE state = 'committed'"
 _SETTING = "SELECT value FROM setting WHERE key = ?"
 _SET = "INSERT INTO setting (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 
@@ -107,6 +108,10 @@ class DurableStore:
     def close(self) -> None:
         """Close the database."""
         self.database.close()
+
+    def integrity(self) -> list[str]:
+        """Return what is wrong with the database; empty when nothing is."""
+        return self.database.integrity()
 
     def __enter__(self) -> DurableStore:
         """Return the store itself."""
@@ -205,19 +210,34 @@ class DurableStore:
             locked: Takes the lock of the file at a path; a live writer holds it from reservation to settlement.
             path: Only those of this file; of every file by default.
         """
-        done: dict[State, list[str]] = {"committed": [], "rolled_back": []}
+        done: dict[State, list[str]] = {"committed": [], "rolled_back": [], "reserved": []}
         for listed in self._records(_RESERVED, (path,)):
-            with locked(listed.path), self.database.transaction():
-                record = self.record(listed.id)
-                if record.state != "reserved":
-                    continue
-                arrived = happened(record, present(record.path))
-                done["committed" if arrived else "rolled_back"].append(record.id)
-                if arrived:
-                    self.commit(record.id)
-                else:
-                    self.roll_back(record.id)
-        return Recovery(tuple(done["committed"]), tuple(done["rolled_back"]))
+            try:
+                state = self._recovered(listed.id, listed.path, present, locked)
+            except WorkspaceError:
+                # What cannot be read now may be readable later; until then its untrusted lines count as written.
+                state = "reserved"
+            if state is not None:
+                done[state].append(listed.id)
+        return Recovery(tuple(done["committed"]), tuple(done["rolled_back"]), tuple(done["reserved"]))
+
+    def _recovered(
+        self,
+        ident: str,
+        path: str,
+        present: Callable[[str], Present | None],
+        locked: Callable[[str], AbstractContextManager[object]],
+    ) -> State | None:
+        """Settle one reservation and return how; ``None`` if its writer did so in the meantime."""
+        with locked(path), self.database.transaction():
+            record = self.record(ident)
+            if record.state != "reserved":
+                return None
+            if happened(record, present(path)):
+                self.commit(ident)
+                return "committed"
+            self.roll_back(ident)
+            return "rolled_back"
 
     def records(self, path: str) -> list[WriteRecord]:
         """Return all records of a file, oldest first, whatever their state."""
@@ -348,6 +368,10 @@ class DurableStore:
     def set_setting(self, key: str, value: str) -> None:
         """Store a value under a key."""
         self.database.execute(_SET, (key, value))
+
+    def count(self) -> int:
+        """Return how many writes were recorded."""
+        return int(self.database.value(_COUNT))
 
     def export(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield every row of every table as its table's name and a mapping of columns, all of one moment."""

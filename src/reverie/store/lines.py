@@ -233,7 +233,7 @@ class _Judgement:
         own = self.covered.get(place)
         base = merge(own) if own else self.confined.get(line, self.handwritten)
         if line in self.ledger.vouched:
-            return lowered(base, SourceClass.AGENT)
+            return base
         if not own and place in self.surrounded:
             base = lowered(base, self.surrounded[place])
         return lowered(base, self.taint) if self.taint else base

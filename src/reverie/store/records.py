@@ -46,10 +46,14 @@ class Present:
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """What became of writes whose writer was killed: identifiers of their records."""
+    """What became of writes whose writer was killed: identifiers of their records.
+
+    ``left`` are those whose file cannot be read at present.
+    """
 
     committed: tuple[str, ...] = ()
     rolled_back: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ _FIELD = re.compile(r"([A-Za-z]+)[ \t\r\n]*:(.*)", re.DOTALL)
 _PROJECT = re.compile(r"[ \t\r\n]*project\b", re.IGNORECASE)
 _MARKER = re.compile(r"(?:openclaw|reverie)-memory-(promotion|lineage):(\S{1,1000})")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
-_UNWRITABLE = re.compile(r"[<>`\x00-\x1f\x7f]+")
+_UNWRITABLE = re.compile("[<>`\x00-\x1f\x7f\ud800-\udfff]+")
 
 
 class Status(StrEnum):
@@ -220,7 +220,7 @@ def _project_key(raw: str) -> str | None:
 
 
 def _encoded(key: str) -> str:
-    return re.sub(r"[;<>\r\n\x00]", lambda found: f"%{ord(found[0]):02x}", key.strip())
+    return re.sub("[;<>`\x00-\x1f\x7f\ud800-\udfff]", lambda found: f"%{ord(found[0]):02x}", key.strip())
 
 
 def _triggers(values: Iterable[str]) -> list[str]:

@@ -85,8 +85,8 @@ def _sources(source: Path) -> Iterator[tuple[Path, str]]:
         for name in sorted(names):
             path = Path(folder) / name
             if path.suffix.lower() in _SUFFIXES and not name.startswith(".") and not path.is_symlink():
-                copy = path.relative_to(source).with_suffix(".md").as_posix()
-                if copy in taken:
-                    copy = path.relative_to(source).as_posix() + ".md"
+                copy = path.relative_to(source).as_posix()
+                while copy in taken or not copy.lower().endswith(".md"):
+                    copy += ".md"
                 taken.add(copy)
                 yield path, copy

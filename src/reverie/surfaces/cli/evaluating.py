@@ -86,7 +86,7 @@ def retrieval(
         state = Path(folder) / "state"
         view = as_workspace(notes.absolute(), Path(folder) / "workspace")
         configure(state, invocation.config_file, vectors=not no_vectors)
-        with Progress("building the local model, once on this machine") as progress:
+        with Progress() as progress:
             opened = Memory.open(invocation.agent, state_dir=state, workspace=view.workspace, progress=progress)
         with opened as memory:
             _evaluate(invocation, memory, view, asked, SearchRequest("", k or HITS, 0.0, Corpus(corpus or "memory")))
@@ -95,7 +95,7 @@ def retrieval(
 def _evaluate(
     invocation: Invocation, memory: Memory, view: Notes, queries: list[Query], request: SearchRequest
 ) -> None:
-    with Progress("indexing") as progress:
+    with Progress() as progress:
         report = memory.index(progress=progress)
     times: list[float] = []
     modes: Counter[str] = Counter()

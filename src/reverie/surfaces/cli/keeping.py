@@ -26,7 +26,7 @@ NAMED = 12
 def index(invocation: Invocation, force: bool, watch: bool) -> None:
     """Index what is new, changed or gone, by content. It can be interrupted and goes on where it stopped."""
     with opened(invocation) as memory:
-        with Progress("indexing") as progress:
+        with Progress() as progress:
             report = memory.index(force=force, progress=progress)
         if not watch:
             output.document(report) if invocation.json else print_sync(report)
@@ -114,7 +114,7 @@ def print_status(state: Status) -> None:
             ("engine", f"{engine.engine}, {engine.mode} search"),
             ("embedder", f"{engine.provider} {engine.model}".strip()),
             ("index", _index_line(state)),
-            ("recorded writes", state.writes),
+            ("sessions", state.sessions),
         ]
     )
     if state.curated:
@@ -125,6 +125,7 @@ def print_status(state: Status) -> None:
         output.say()
         print_skipped(engine.skipped)
     _print_list("Warnings:", [*state.warnings, *engine.mismatch])
+    _print_list("Hold untrusted lines, which are never injected by themselves:", state.untrusted_files)
     _print_list("Notes:", [notice for notice in engine.notices if notice not in state.warnings])
     _print_list("Not built yet:", state.not_built)
 

@@ -14,7 +14,7 @@ from reverie.surfaces.progress import Progress
 def opened(invocation: Invocation) -> Iterator[Memory]:
     """Open the memory that the global options name, and close it at the end."""
     with (
-        Progress("building the local model, once on this machine") as progress,
+        Progress() as progress,
         Memory.open(agent=invocation.agent, config_file=invocation.config_file, progress=progress) as memory,
     ):
         yield memory

@@ -51,7 +51,7 @@ def search(
     """
     text = text_of(query, "query", errors="replace")
     with opened(invocation) as memory:
-        settings, zone = memory.config.search, memory.clock.zone
+        settings, zone = memory.config.search.query, memory.clock.zone
         request = SearchRequest(
             query=text,
             max_results=settings.max_results if max_results is None else max_results,

@@ -43,10 +43,10 @@ class Line:
     def who(self) -> Sender:
         """Return the sender as a host would establish it: by account, never by what is said."""
         channel = "cli" if self.chat == "direct" else "telegram"
-        if self.sender == "owner":
-            return Sender.owner(OWNER, channel=channel)
+        if self.sender in ("owner", "system"):  # a schedule speaks for whoever set it up
+            return Sender.owner(OWNER, channel="scheduler" if self.sender == "system" else channel)
         name = self.sender.removeprefix("guest:")
-        return Sender.guest(name, channel="scheduler" if name == "system" else channel, name=name.capitalize())
+        return Sender.guest(name, channel=channel, name=name.capitalize())
 
 
 @dataclass(frozen=True, slots=True)

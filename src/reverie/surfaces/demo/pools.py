@@ -87,10 +87,10 @@ def run(file: Path, folder: Path, questions: int) -> PoolsReport:
         gold = write_notes(pool, home / "workspace", number)
         totals["pools"] += 1
         totals["lines"] += len(gold)
-        with Progress("building the local model, once on this machine") as building:
+        with Progress() as building:
             opened = Memory.open(state_dir=home / "state", workspace=home / "workspace", progress=building)
         with opened as memory:
-            with Progress(f"indexing pool {number}") as progress:
+            with Progress() as progress:
                 report = memory.index(progress=progress)
             index_seconds += report.seconds
             asked += [_ask(memory, query, gold) for query in pool["queries"][: questions - len(asked)]]

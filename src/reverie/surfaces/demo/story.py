@@ -41,7 +41,7 @@ def run(folder: Path, *, kept: bool, tell: Tell) -> parts.Report:
     Memory.create(state_dir=state, workspace=workspace)
     home = _told(tell, parts.Home(str(folder), kept, OWNER, ZONE))
     with (
-        Progress("building the local model, once on this machine") as progress,
+        Progress() as progress,
         Memory.open("main", state_dir=state, workspace=workspace, clock=clock, progress=progress) as memory,
     ):
         seen = replay(memory, clock, lines)
@@ -70,7 +70,7 @@ def _noted(workspace: Path, seen: Seen) -> parts.Noted:
 
 def _index(memory: Memory) -> parts.Indexed:
     started = time.perf_counter()
-    with Progress("indexing") as progress:
+    with Progress() as progress:
         report = memory.index(progress=progress)
     seconds = time.perf_counter() - started
     engine = memory.status().engine
