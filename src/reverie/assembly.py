@@ -49,7 +49,7 @@ from reverie.writing.writer import RecordedWriter
 WATCH_SECONDS = 1.0
 
 _CONFIG_HEAD = """// Reverie's configuration (JSON5: comments and trailing commas are fine).
-// `reverie config get` lists every key with its meaning and default; `reverie config set KEY VALUE` keeps comments.
+// `reverie config get` lists every key with its value; `reverie config set KEY VALUE` keeps comments.
 {
 }
 """
@@ -94,9 +94,7 @@ class Parts:
         roots = [self.workspace.root / NOTES]
         flat = [self.workspace.root, transcripts]
         settings = self.config.search.sync
-        watcher = Watcher(
-            roots, lambda: on_sync(self.engine.sync()), flat=flat, debounce_ms=settings.watch_debounce_ms
-        )
+        watcher = Watcher(roots, lambda: on_sync(self.engine.sync()), flat=flat, debounce_ms=settings.watch_debounce_ms)
         watcher.start()
         try:
             while not stop.wait(WATCH_SECONDS) and watcher.watching:
@@ -135,7 +133,7 @@ def assemble(
     ids: Ids | None,
     progress: Progress | None,
 ) -> Parts:
-    """Build the parts. Opens the durable store, and settles what a killed writer left half done; see ``Memory.open``."""
+    """Build the parts; opens the durable store and settles what a killed writer left half done."""
     paths = Paths.resolve(state_dir, workspace)
     whole = load_config(paths, file=config_file)
     config = whole.agent(agent)
@@ -148,8 +146,7 @@ def assemble(
     durable = DurableStore.open(paths.agent(name), clock, ids)
     judge = LineJudge(place.root, durable)
     marker = secrets.token_hex(16)
-    slots = PluginSlots()
-    slots.register(builtin, DEFAULT_ENGINE)
+    slots = plugin_slots()
     context = EngineContext(
         agent=name,
         paths=paths,
@@ -181,6 +178,13 @@ def assemble(
         engine=slots.engine(config.memory_slot)(context),
         marker=marker,
     )
+
+
+def plugin_slots() -> PluginSlots:
+    """Return the plugins; only the built-in engine is registered so far, others once one is looked for."""
+    slots = PluginSlots()
+    slots.register(builtin, DEFAULT_ENGINE)
+    return slots
 
 
 def _sources(

@@ -7,6 +7,7 @@ everything it holds can be rebuilt from the sources that it is given.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 #: What a search may catch up on before it answers; the rest is said to be pending (choice C24). A note written a
 #: moment ago fits; a folder of thousands of new files does not, and must not hold up an answer.
 REFRESH = SyncBudget(max_files=64, max_embed=64, deadline_seconds=1.0)
+#: Edits made outside are looked for at most this often, in seconds; our own writes are seen by the next search at once.
+LOOK_EVERY = 0.5
 
 
 class CoreEngine:
@@ -40,6 +43,8 @@ class CoreEngine:
         self._embedder: Embedder | None = None
         self._no_embedder = ""
         self._tried = False
+        self._looked = float("-inf")
+        self._last = SyncReport()
 
     # --- the verbs ---
 
@@ -50,7 +55,7 @@ class CoreEngine:
             embed, blocked, notices = self._query_embedder(index)
             if blocked:
                 return SearchResult(mode="unavailable", notices=(blocked,))
-            report = index.sync(self._context.sources, budget=REFRESH)
+            report = self._refresh(index)
             found = Searcher(index, self._ranking(), self._context.clock, embed).search(request)
             notices += list(report.notices)
             if report.pending:
@@ -58,6 +63,10 @@ class CoreEngine:
             notices += index.notices()
             stale = report.pending > 0
             return replace(found, stale=stale, notices=tuple(dict.fromkeys([*notices, *found.notices])))
+
+    def touched(self) -> None:
+        """Look at the files before the next search: something was just written."""
+        self._looked = float("-inf")
 
     def get(self, path: str, from_line: int = 1, lines: int | None = None) -> Passage:
         """Read lines of a memory file."""
@@ -119,6 +128,14 @@ class CoreEngine:
         if self._index is None:
             self._index = Index.open(self._context.paths.agent(self._context.agent), self._context.clock)
         return self._index
+
+    def _refresh(self, index: Index) -> SyncReport:
+        """Catch up within bounds, unless the files were looked at a moment ago; returns what the last look found."""
+        now = time.monotonic()
+        if now - self._looked >= LOOK_EVERY or self._last.pending:
+            self._last = index.sync(self._context.sources, budget=REFRESH)
+            self._looked = now
+        return self._last
 
     def _ensure_embedder(self, index: Index) -> None:
         """Open the embedder once; remember why there is none."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 
 from reverie import doctor, turn
-from reverie.assembly import Parts, assemble, prepare
+from reverie.assembly import Parts, assemble, plugin_slots, prepare
 from reverie.core import provenance
 from reverie.core.config import AgentConfig
 from reverie.core.errors import UsageError
@@ -36,6 +36,8 @@ from reverie.core.types import (
     Written,
 )
 from reverie.doctor import Finding, Status
+from reverie.plugins import PluginFact
+from reverie.tools import MemoryTools
 from reverie.turn import Turn
 from reverie.writing.importing import ImportReport, import_markdown
 
@@ -102,6 +104,17 @@ class Memory:
         """
         return prepare(_path(state_dir), _path(workspace))
 
+    @staticmethod
+    def plugins() -> list[PluginFact]:
+        """Return every plugin, those of other distributions included; needs no workspace.
+
+        Raises:
+            PluginError: an installed one cannot be loaded.
+        """
+        slots = plugin_slots()
+        slots.find_installed()
+        return slots.facts()
+
     def close(self) -> None:
         """Let go of files, databases and the model."""
         self._parts.close()
@@ -159,7 +172,9 @@ class Memory:
 
     def note(self, text: str, *, sender: Sender | None = None, day: date | None = None, heading: str = "") -> Written:
         """Append to the note of the day; recorded with its provenance before the file changes."""
-        return self._parts.writer.note(text, self._born(sender), day=day, heading=heading or None)
+        written = self._parts.writer.note(text, self._born(sender), day=day, heading=heading or None)
+        self._parts.engine.touched()
+        return written
 
     def remember(
         self,
@@ -174,9 +189,11 @@ class Memory:
 
         A fact whose ``key`` is known supersedes the older one. ``Written.note`` says where it went and why.
         """
-        return self._parts.writer.remember(
+        written = self._parts.writer.remember(
             text, self._born(sender), key=key, importance=importance, triggers=tuple(triggers)
         )
+        self._parts.engine.touched()
+        return written
 
     def import_markdown(self, source: Path | str) -> ImportReport:
         """Copy Markdown files into ``memory/imports/markdown``; the source is never changed.
@@ -184,7 +201,9 @@ class Memory:
         Raises:
             ImportRefused: there is nothing to import there.
         """
-        return import_markdown(self._parts.writer, Path(source))
+        report = import_markdown(self._parts.writer, Path(source))
+        self._parts.engine.touched()
+        return report
 
     def turn(self, session: str, text: str, sender: Sender | None = None) -> Turn:
         """Begin a turn: records the message with its provenance and builds what may enter the prompt.
@@ -193,6 +212,10 @@ class Memory:
         untrusted.
         """
         return turn.begin(self._parts, session, text, sender or Sender.unknown())
+
+    def tools(self, during: Turn) -> MemoryTools:
+        """Return the memory tools that an agent is given in a turn; what they write has the class of that turn."""
+        return MemoryTools(self._parts, during)
 
     # --- keeping ---
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pluggy
 
@@ -46,6 +46,16 @@ class EngineContext:
 
 
 EngineFactory = Callable[[EngineContext], MemoryEngine]
+
+
+@dataclass(frozen=True, slots=True)
+class PluginFact:
+    """A registered plugin: the engines that it provides, and the distribution that it came with (empty: built in)."""
+
+    name: str
+    engines: tuple[str, ...] = ()
+    distribution: str = ""
+    version: str = ""
 
 
 class Hooks:
@@ -109,3 +119,20 @@ class PluginSlots:
     def names(self) -> list[str]:
         """Return the names of the registered plugins, sorted."""
         return sorted(name for name, _ in self._plugins.list_name_plugin())
+
+    def facts(self) -> list[PluginFact]:
+        """Return what each registered plugin provides, by name."""
+        provides = {
+            found.plugin_name: tuple(sorted(cast(Mapping[str, EngineFactory], found.function())))
+            for found in self._plugins.hook.reverie_memory_engines.get_hookimpls()
+        }
+        origins = {self._plugins.get_name(plugin): origin for plugin, origin in self._plugins.list_plugin_distinfo()}
+        return [
+            PluginFact(
+                name,
+                provides.get(name, ()),
+                origins[name].project_name if name in origins else "",
+                origins[name].version if name in origins else "",
+            )
+            for name in self.names()
+        ]

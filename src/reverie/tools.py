@@ -88,8 +88,7 @@ _TOOLS: Mapping[str, tuple[type[_Input], str]] = {
 def tools() -> tuple[Tool, ...]:
     """Return every memory tool with its schema."""
     return tuple(
-        Tool(name, description, shape.model_json_schema(by_alias=True))
-        for name, (shape, description) in _TOOLS.items()
+        Tool(name, description, shape.model_json_schema(by_alias=True)) for name, (shape, description) in _TOOLS.items()
     )
 
 
@@ -211,6 +210,7 @@ class MemoryTools:
     def _write(self, write: Callable[[Provenance], Any]) -> dict[str, Any]:
         try:
             written = write(self._turn.write_provenance())
+            self._parts.engine.touched()
         except ReverieError as error:
             return {"status": "error", "error": str(error), "hint": error.hint}
         result = {

@@ -61,7 +61,10 @@ class Turn:
             UsageError: the source is none that is known; the turn is tainted all the same.
             TranscriptError: it could not be written.
         """
-        return self._recorded.tool_result(tool, text, source)
+        try:
+            return self._recorded.tool_result(tool, text, source)
+        finally:
+            self._parts.engine.touched()
 
     def taint(self, why: str) -> None:
         """Lower everything that is written from now on in this turn; only the next user message lifts it."""
@@ -73,7 +76,9 @@ class Turn:
         Raises:
             TranscriptError: it could not be written.
         """
-        return self._recorded.reply(text, model=model)
+        entry = self._recorded.reply(text, model=model)
+        self._parts.engine.touched()
+        return entry
 
     def write_provenance(self) -> Provenance:
         """Return the provenance of something the assistant writes at this moment."""
@@ -104,6 +109,7 @@ class Turn:
 def begin(parts: Parts, session: str, text: str, sender: Sender) -> Turn:
     """Record the user's message and build the prompt block of the turn."""
     recorded = parts.recorder.open(session, sender, text)
+    parts.engine.touched()
     entry = recorded.session
     prompt = bootstrap(entry.kind, entry.chat, lambda name: _bootstrap_file(parts, name), parts.budgets)
     return Turn(parts, recorded, prompt)

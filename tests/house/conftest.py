@@ -47,11 +47,12 @@ def project_files() -> Iterator[Path]:
 
 
 def read_sources(*folders: str) -> list[Source]:
-    return [
-        Source(path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8"))
-        for folder in folders
-        for path in sorted((ROOT / folder).rglob("*.py"))
-    ]
+    found = []
+    for path in project_files():  # not what is only installed or built in these folders
+        name = path.relative_to(ROOT).as_posix()
+        if path.suffix == ".py" and name.split("/")[0] in folders:
+            found.append(Source(name, path.read_text(encoding="utf-8")))
+    return found
 
 
 @pytest.fixture(scope="session")

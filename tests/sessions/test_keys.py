@@ -204,7 +204,7 @@ def test_iso_01_nobody_gets_the_session_of_a_linked_person_by_taking_their_name(
 
 
 @pytest.mark.parametrize(
-    "peer", ["bob:thread:1", "bob:heartbeat", "x:subagent:y", "a::b", "direct:alice", "%61", "incognito-1"]
+    "peer", ["bob:thread:1", "bob:heartbeat", "x:subagent:y", "a::b", "direct:alice", "%61", "incognito-1", ":", "::"]
 )
 def test_iso_01_a_peer_cannot_choose_an_id_that_reads_as_another_session(peer):
     key = resolve_key(agent="a", scope=DmScope.PER_CHANNEL_PEER, channel="irc", peer=peer)

@@ -192,6 +192,7 @@ def test_messages_read_back_from_a_transcript_as_they_were(tmp_path_factory, giv
     assert transcript.branch() == tuple(given_messages)
 
 
+@settings(max_examples=40)
 @given(st.lists(st.binary(max_size=300) | st.just(b"x" * 70_000), max_size=8), st.booleans())
 def test_a_file_read_from_either_end_has_the_same_lines(tmp_path_factory, raw, ended):
     path = tmp_path_factory.mktemp("t") / "lines"
@@ -526,6 +527,7 @@ def test_the_first_version_has_no_ids_and_is_one_chain(folder, clock, ids):
     assert texts(transcript.branch()) == ["A", "B", "C"]
 
 
+@settings(max_examples=60)
 @given(st.lists(st.tuples(st.sampled_from("abcd"), st.none() | st.sampled_from("abcdx")), max_size=8))
 def test_links_that_turn_in_a_circle_end(tmp_path_factory, links):
     path = written(tmp_path_factory.mktemp("t") / "t.jsonl", *(entry(ident, parent, ident) for ident, parent in links))

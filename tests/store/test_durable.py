@@ -11,7 +11,7 @@ import apsw
 import pytest
 
 from reverie.core.clock import CountingIds, FixedClock
-from reverie.core.errors import StoreError
+from reverie.core.errors import FileUnreadable, StoreError
 from reverie.core.types import Provenance, SessionKind, SourceClass
 from reverie.store.durable import DurableStore
 from reverie.store.lines import Removal, Trust, Write, judge, line_hashes
@@ -166,6 +166,19 @@ def test_a_killed_writers_reservation_is_settled_by_what_the_file_holds(
     assert store.record(ident).state == state
     assert (found.committed, found.rolled_back) == (((ident,), ()) if state == "committed" else ((), (ident,)))
     assert store.recover(lambda path: present, free).committed == ()
+
+
+def test_recovery_leaves_for_later_what_cannot_be_read(store: DurableStore) -> None:
+    first, second = reserve(store, "- one"), reserve(store, "- two", path="MEMORY.md")
+
+    def present(path: str) -> Present | None:
+        if path == NOTE:
+            raise FileUnreadable(path=path, reason="permission denied")
+        return None
+
+    found = store.recover(present, free)
+    assert (found.rolled_back, found.left) == ((second,), (first,))
+    assert store.record(first).state == "reserved"
 
 
 def test_recovery_may_be_of_one_file_only(store: DurableStore) -> None:

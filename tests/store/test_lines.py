@@ -76,7 +76,7 @@ def test_a_broken_untrusted_range_lowers_the_whole_file_until_the_owner_clears_i
     assert set(classes(lines, *history)) == {"untrusted"}
     assert judge(NOTE, lines, history).lowered_to is SourceClass.UNTRUSTED
     cleared = (*history, vouch(*lines, whole=True))
-    assert set(classes(lines, *cleared)) == {"agent"}
+    assert set(classes(lines, *cleared)) <= {"agent", "owner"}
     assert judge(NOTE, lines, cleared).lowered_to is None
 
 
@@ -98,14 +98,18 @@ def test_white_space_and_blank_lines_do_not_break_a_range() -> None:
     assert classes(["-  one\r", "- two ", "", "- hand"], *history) == ["untrusted", "untrusted", "agent", "agent"]
 
 
-@pytest.mark.parametrize("bare", ["# 2031-05-06", "## 14:05", "---", "", "<!-- observed: 2031-05-06 | status: active -->"])
+@pytest.mark.parametrize(
+    "bare", ["# 2031-05-06", "## 14:05", "---", "", "<!-- observed: 2031-05-06 | status: active -->"]
+)
 def test_lines_without_content_are_nobodys(bare: str) -> None:
     history = (write(UNTRUSTED, bare, "- one"),)
     assert classes([bare, "- hand"], *history[:0]) == ["agent", "agent"]
     assert classes([bare, "- hand", "- one"], *history) == ["agent", "agent", "untrusted"]
 
 
-@pytest.mark.parametrize("text", ["- 4711", "- ☎", "2031", "<!-- trigger: tea -->", "# 2031 plan", "<!-- observed: now -->"])
+@pytest.mark.parametrize(
+    "text", ["- 4711", "- ☎", "2031", "<!-- trigger: tea -->", "# 2031 plan", "<!-- observed: now -->"]
+)
 def test_lines_with_any_content_are_somebodys(text: str) -> None:
     assert classes([text], write(UNTRUSTED, text)) == ["untrusted"]
 
@@ -125,9 +129,9 @@ def test_trust_raises_only_what_it_named_and_only_until_it_is_written_again() ->
     assert classes(["- two"], write(UNTRUSTED, "- one", "- two"), vouch("- nothing here", whole=True)) == ["untrusted"]
 
 
-def test_trust_never_makes_a_line_the_owners() -> None:
+def test_trust_makes_no_line_the_owners_that_was_not() -> None:
     assert classes(["- one"], write(UNTRUSTED, "- one"), vouch("- one", whole=True)) == ["agent"]
-    assert classes(["- one"], write(OWNER, "- one"), vouch("- one", whole=True)) == ["agent"]
+    assert classes(["- one"], write(OWNER, "- one"), vouch("- one", whole=True)) == ["owner"]
 
 
 def test_lines_that_reverie_itself_took_out_are_not_missed() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import filelock  # noqa: F401 - loaded before the forks, so that they spend their short lives writing
 
 from reverie.workspace import files
+from reverie.workspace.notes import Workspace
 
 
 def append_line(locks: Path, path: Path, line: str) -> None:
@@ -36,6 +37,12 @@ def alternate(locks: Path, path: Path, size: int) -> None:
         files.replace(path, bodies[turn % 2], expected=files.read(path).hash, lock_dir=locks)
 
 
+def remember(locks: Path, root: Path, name: str, count: str) -> None:
+    workspace = Workspace(root, lock_dir=locks)
+    for number in range(int(count)):
+        workspace.append_entry("MEMORY.md", f"{name} {number}")
+
+
 def hold(locks: Path, path: Path) -> None:
     """Hold the lock of the file until the input ends."""
     with files.locked(locks, path):
@@ -45,4 +52,4 @@ def hold(locks: Path, path: Path) -> None:
 
 if __name__ == "__main__":
     job, locks, path, *rest = sys.argv[1:]
-    {"append": append_line, "nursery": nursery, "hold": hold}[job](Path(locks), Path(path), *rest)
+    {"append": append_line, "nursery": nursery, "remember": remember, "hold": hold}[job](Path(locks), Path(path), *rest)

@@ -111,12 +111,17 @@ def test_a_write_that_reached_the_file_before_it_failed_stays_recorded(
     assert [record.state for record in store.records(NOTE)] == ["committed"]
 
 
-def test_a_rewrite_of_untrusted_lines_is_untrusted_and_one_of_others_is_not(store: DurableStore, tmp_path: Path) -> None:
+def test_a_rewrite_of_untrusted_lines_is_untrusted_and_one_of_others_is_not(
+    store: DurableStore, tmp_path: Path
+) -> None:
     path = tmp_path / "note.md"
     put(store, path, "- mine\n", OWNER)
     put(store, path, "- mine\n- theirs\n", UNTRUSTED)
     assert put(store, path, "- mine, in other words\n- theirs\n", OWNER, derived=True).origin is SourceClass.OWNER
-    assert put(store, path, "- mine, in other words\n- theirs, in other words\n", OWNER, derived=True).origin is SourceClass.UNTRUSTED
+    assert (
+        put(store, path, "- mine, in other words\n- theirs, in other words\n", OWNER, derived=True).origin
+        is SourceClass.UNTRUSTED
+    )
     judged = judge(NOTE, lines_of(path.read_text(encoding="utf-8")), store.history(NOTE))
     assert [line.origin for line in judged.lines] == [SourceClass.OWNER, SourceClass.UNTRUSTED]
 

@@ -360,7 +360,6 @@ class Written:
 Progress = Callable[[str, int, int], None]
 
 
-
 class Clock(Protocol):
     """The only source of time. ``now`` is aware UTC; ``zone`` is the user's IANA time zone."""
 
@@ -425,6 +424,10 @@ class MemoryEngine(Protocol):
         self, *, force: bool = False, only: Iterable[str] | None = None, progress: Progress | None = None
     ) -> SyncReport:
         """Bring the index up to the files. ``only`` names memory paths that are known to have changed."""
+        ...
+
+    def touched(self) -> None:
+        """Be told that a source was just written, so that the next search sees it (choice C24)."""
         ...
 
     def status(self, *, deep: bool = False) -> EngineStatus:

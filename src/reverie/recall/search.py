@@ -26,8 +26,11 @@ if TYPE_CHECKING:
 
 #: Candidates taken from each leg (OpenClaw 2026.9.6: 200, whatever the caller's maxResults).
 LEG_LIMIT = 200
-#: How many of the best are looked at for diversity; the rest keeps its order.
-DIVERSITY_WINDOW = 40
+#: How many of the best fused candidates are loaded and weighed. The multipliers lie within .7 to 1.5, so what fuses
+#: below these cannot come to the front; loading all of both legs would cost more than both legs.
+WEIGHED = 64
+#: How many of the weighed are looked at for diversity; the rest keeps its order.
+DIVERSITY_WINDOW = 24
 #: The longest query that is read; what lies beyond is ignored, and said so.
 QUERY_CHARS = 4000
 #: The part of the results that only trusted text may fill, as long as there is any. What was not born trusted can echo
@@ -182,7 +185,11 @@ class Searcher:
         legs = ({hit.chunk_id: hit for hit in keyword}, {hit.chunk_id: hit for hit in vector})
         scores = [{at: hit.score for at, hit in leg.items()} for leg in legs]
         fused = ranking.fuse(scores[0], scores[1], self._settings)
-        stored = self._index.load(sorted(set(fused) | set(exact)))
+        last = len(fused)
+        ranks = {at: tuple(leg[at].rank if at in leg else last for leg in legs) for at in fused}
+        # Ties fall by the ranks within the legs, which fall by content: a rebuilt index gives the same answer (I9).
+        best = sorted(fused, key=lambda at: (-fused[at], ranks[at]))[: max(WEIGHED, 3 * request.max_results)]
+        stored = self._index.load(sorted({*best, *exact}))
         now = request.as_of or self._clock.now()
         candidates: list[_Candidate] = []
         dropped: list[tuple[str, str]] = []
@@ -207,8 +214,7 @@ class Searcher:
         self, request: SearchRequest, candidates: list[_Candidate], dropped: list[tuple[str, str]]
     ) -> list[Hit]:
         """Join overlapping chunks, diversify the top, cut at the threshold and at the number asked for."""
-        joined = _join_overlaps(candidates)
-        window = joined[: max(DIVERSITY_WINDOW, request.max_results)]
+        window = _join_overlaps(candidates)[: max(DIVERSITY_WINDOW, request.max_results)]
         order = [(candidate.stored.chunk.text, candidate.score + candidate.exact) for candidate in window]
         ordered = []
         for at, factor in ranking.diversify(order, len(window), self._settings):
@@ -272,6 +278,8 @@ def _join_overlaps(candidates: Sequence[_Candidate]) -> list[_Candidate]:
 
 def _same_passage(one: Chunk, two: Chunk) -> bool:
     shared = min(one.end_line, two.end_line) - max(one.start_line, two.start_line) + 1
+    if shared <= 0:
+        return False
     shorter = min(one.end_line - one.start_line, two.end_line - two.start_line) + 1
     if one.start_line == one.end_line == two.start_line == two.end_line:
         return one.hash == two.hash  # pieces of one very long line are different passages

@@ -347,7 +347,7 @@ def _keyed(prefix: str, peer: str, tail: str, taken: Sequence[str] = ()) -> Sess
     known = {name.strip().lower() for name in taken}
     if not re.search(r"%[0-9a-fA-F]{2}", peer) and peer not in known:
         key = parse_key(prefix + peer + tail)
-        if key.peer == peer or key.form is KeyForm.UNKNOWN:
+        if key.peer == peer or (key.form is KeyForm.UNKNOWN and key.rest.endswith(peer + tail)):
             return key
     return parse_key(prefix + "".join(f"%{byte:02x}" for byte in peer.encode("utf-8", "surrogatepass")) + tail)
 

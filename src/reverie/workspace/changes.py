@@ -13,7 +13,14 @@ from datetime import date
 
 from reverie.core.errors import UsageError, WriteConflict, WriteRefused
 from reverie.core.types import Annotations
-from reverie.workspace.annotations import Status, format_annotations, format_metadata, parse_annotations
+from reverie.workspace.annotations import (
+    Status,
+    format_annotations,
+    format_metadata,
+    parse_annotations,
+    parse_marker,
+    parse_metadata,
+)
 from reverie.workspace.document import Document, LineKind
 from reverie.workspace.entries import Directive, Entry, directives, entries, with_annotations
 from reverie.workspace.reading import FileText, decode
@@ -98,7 +105,9 @@ def with_entry(
         added += _closing(document)
     if wanted is not None and found is None:
         added += [*_gap(document, added), f"## {wanted}", ""]
-    follows = any(entry.end_line == place - 1 for entry in entries(document))
+    # Right below a marker that lost its entry, the new entry would take it for its own.
+    above = document.lines[place - 2].kind if place > 1 else LineKind.BLANK
+    follows = above is not LineKind.COMMENT and any(entry.end_line == place - 1 for entry in entries(document))
     if added or observed is not None or not follows:
         added += _gap(document, added, place)
     lines = [*added, *block, *([""] if tail else [])]
@@ -134,7 +143,7 @@ def with_superseded(
     if old.status is Status.SUPERSEDED:
         raise WriteRefused("This directive is superseded already", line=old.entry.start_line)
     end = old.entry.end_line
-    fence = [document.open_fence] if document.open_fence and old.entry.code[-1] else []
+    fence = _closing(document) if end == len(document.lines) else []
     tail = [""] if end < len(document.lines) and document.lines[end].kind is not LineKind.BLANK else []
     block = [*fence, "", format_metadata(observed, Status.ACTIVE), "", _entry_line(text, annotations), *tail]
     after = scan(document.spliced(end + 1, 0, block, before.newline))
@@ -235,7 +244,14 @@ def _checked(draft: Draft, document: Document, wanted: Annotations, *, gone: Ent
 
 
 def _is_still(old: Entry, new: Entry) -> bool:
-    # An entry that left a fence open to the end of the file may have got the line that closes it.
-    closing = len(new.raw) == len(old.raw) + 1 and old.code[-1] and new.code[-1]
-    same = new.raw == old.raw or (closing and new.raw[:-1] == old.raw)
-    return same and new.annotations == old.annotations
+    """Say whether an entry is what it was.
+
+    One that left a fence open to the end of the file may have got the line that closes it, and one that was followed
+    by markers of no entry may have lost these to the entry below.
+    """
+    closed = len(new.raw) == len(old.raw) + 1 and old.code[-1] and new.code[-1] and new.raw[:-1] == old.raw
+    stray = old.raw[len(new.raw) :]
+    bared = new.raw == old.raw[: len(new.raw)] and all(
+        not line.strip() or parse_marker(line) or parse_metadata(line) for line in stray
+    )
+    return (closed or bared) and new.annotations == old.annotations

@@ -89,20 +89,28 @@ def with_annotations(entry: Entry, **changes: object) -> tuple[str, ...]:
     text = "\n".join(entry.raw)
     found = find_annotations(_masked(entry.raw, entry.code))
     cuts: list[tuple[int, int, str]] = []
-    added = []
+    added: dict[str, str] = {}
     for field, value in changes.items():
         comment = format_annotation(field, value)
         if _says(entry.annotations, field, comment):
             continue
-        for place in (one.comment for one in found if one.name == FIELDS[field]):
+        # The last one is kept: it may be the one that ends its line.
+        for place in reversed([one.comment for one in found if one.name == FIELDS[field]]):
             start = place.start if comment else len(text[: place.start].rstrip(" \t"))
             cuts.append((start, place.end, comment))
             comment = ""
         if comment:
-            added.append(comment)
+            added[field] = comment
     for start, end, comment in sorted(cuts, reverse=True):
         text = text[:start] + comment + text[end:]
-    return _with_added(tuple(text.split("\n")), entry.code, " ".join(added))
+    lines = tuple(text.split("\n"))
+    left = parse_annotations(_masked(lines, entry.code))
+    for field in FIELDS:
+        value = getattr(entry.annotations, field)
+        # A comment that no longer stands on a line that ends with one has stopped counting; say it again.
+        if field not in changes and value != getattr(left, field):
+            added[field] = format_annotation(field, value)
+    return _with_added(lines, entry.code, " ".join(added[field] for field in FIELDS if field in added))
 
 
 def _says(annotations: Annotations, field: str, comment: str) -> bool:

@@ -83,11 +83,12 @@ class WorkspaceSource:
             for index, line in enumerate(document.lines)
             if line.kind is not LineKind.FRONT_MATTER and line.number not in document.generated
         )
+        revision = self._revision.get(path, 0)
         curated = is_curated(path)
         day = None if curated else day_in(path)
         return SourceDocument(
             path=path,
-            hash=sha256(f"{file.hash}:{self._revision.get(path, 0)}"),
+            hash=sha256(f"{file.hash}:{revision}") if revision else file.hash,
             lines=lines,
             curated=curated,
             date=datetime(day.year, day.month, day.day, tzinfo=UTC) if day else None,

@@ -11,6 +11,7 @@ import click
 from reverie.core.config import check as check_config
 from reverie.core.config import get_value, load_config, set_value
 from reverie.core.paths import Paths
+from reverie.memory import Memory
 from reverie.surfaces import output
 from reverie.surfaces.cli.parameters import EXACT, WORDS
 from reverie.surfaces.cli.parts import Command, Invocation
@@ -71,6 +72,25 @@ def check(context: click.Context) -> None:
         there = "is in order" if file.exists() else "is not there, so the defaults hold"
         output.say(f"{file} {there}.")
     context.exit(1 if broken else 0)
+
+
+@click.command("list", cls=Command, short_help="List the plugins and what each provides.")
+@click.pass_obj
+def plugins(invocation: Invocation) -> None:
+    """List the plugins, the memory engines that each provides, and the engine that is in use."""
+    slot = load_config(Paths.resolve(), file=invocation.config_file).agent(invocation.agent).memory_slot
+    listed = Memory.plugins()
+    if invocation.json:
+        output.document({"plugins": listed, "slots": {"memory": slot}})
+        return
+    rows = (
+        (each.name, f"{each.distribution} {each.version}".strip() or "built in", ", ".join(each.engines) or "none")
+        for each in listed
+    )
+    output.table(rows, head=("plugin", "comes with", "memory engines"))
+    output.say()
+    filled = any(slot in each.engines for each in listed)
+    output.say(f"The memory slot is set to {slot}" + ("." if filled else ", which no plugin provides."))
 
 
 def leaves(value: Mapping[str, Any], key: str) -> Iterator[tuple[str, Any]]:

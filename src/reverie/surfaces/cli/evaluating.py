@@ -87,7 +87,7 @@ def retrieval(
         view = as_workspace(notes.absolute(), Path(folder) / "workspace")
         configure(state, invocation.config_file, vectors=not no_vectors)
         with Progress() as progress:
-            opened = Memory.open(invocation.agent, state_dir=state, workspace=view.workspace, progress=progress)
+            opened = Memory.open(state_dir=state, workspace=view.workspace, progress=progress)
         with opened as memory:
             _evaluate(invocation, memory, view, asked, SearchRequest("", k or HITS, 0.0, Corpus(corpus or "memory")))
 

@@ -9,6 +9,7 @@ import click
 from reverie.core.errors import UsageError
 from reverie.core.types import Written
 from reverie.surfaces import output
+from reverie.surfaces.cli.indexing import summary_of
 from reverie.surfaces.cli.opening import opened
 from reverie.surfaces.cli.parameters import EXACT, Whole, text_of
 from reverie.surfaces.cli.parts import Command, Invocation
@@ -84,4 +85,7 @@ def import_notes(invocation: Invocation, path: Path) -> None:
     if invocation.json:
         output.document({"import": report, "index": synced})
         return
-    output.say(str(report))
+    counts = {"imported": report.written, "unchanged": report.unchanged, "skipped": report.skipped}
+    output.say(", ".join(f"{len(each)} {name}" for name, each in counts.items()) + ".")
+    output.table(((each.path, each.reason) for each in report.skipped), indent=2)
+    output.say(f"Index: {summary_of(synced)}")

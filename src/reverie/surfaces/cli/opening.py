@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from reverie.core.config import load_config
+from reverie.core.paths import Paths
 from reverie.memory import Memory
 from reverie.surfaces.cli.parts import Invocation
 from reverie.surfaces.progress import Progress
@@ -15,6 +17,11 @@ def opened(invocation: Invocation) -> Iterator[Memory]:
     """Open the memory that the global options name, and close it at the end."""
     with (
         Progress() as progress,
-        Memory.open(agent=invocation.agent, config_file=invocation.config_file, progress=progress) as memory,
+        Memory.open(agent_of(invocation), config_file=invocation.config_file, progress=progress) as memory,
     ):
         yield memory
+
+
+def agent_of(invocation: Invocation) -> str:
+    """Return the agent that is meant: the one named, else the default one of the configuration."""
+    return invocation.agent or load_config(Paths.resolve(), file=invocation.config_file).default_agent

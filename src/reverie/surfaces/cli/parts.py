@@ -24,7 +24,7 @@ INTERRUPTED = 130
 class Invocation:
     """The global options of one run, wherever on the line they stood."""
 
-    agent: str = "main"
+    agent: str = ""
     config_file: Path | None = None
     json: bool = False
     debug: bool = False
@@ -66,7 +66,7 @@ def global_options(*, hidden: bool) -> list[click.Parameter]:
             expose_value=False,
             callback=_set_agent,
             hidden=hidden,
-            help="The agent whose memory is meant; without it `main`.",
+            help="The agent whose memory is meant; without it the default one, usually `main`.",
         ),
         click.Option(
             ["--config"],

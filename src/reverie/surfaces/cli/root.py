@@ -18,7 +18,7 @@ COMMANDS = {
     "get": (f"{_HERE}.recalling:get", "Read lines of a memory file."),
     "note": (f"{_HERE}.noting:note", "Add to the note of the day."),
     "remember": (f"{_HERE}.noting:remember", "Put a fact into long-term memory."),
-    "index": (f"{_HERE}.keeping:index", "Bring the index up to the files."),
+    "index": (f"{_HERE}.indexing:index", "Bring the index up to the files."),
     "status": (f"{_HERE}.keeping:status", "Show the state of the memory."),
     "doctor": (f"{_HERE}.keeping:doctor", "Check everything, and repair what can be repaired."),
     "import": (f"{_HERE}.root:import_group", "Bring in notes from elsewhere."),

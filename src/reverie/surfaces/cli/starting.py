@@ -9,9 +9,12 @@ from pathlib import Path
 
 import click
 
+from reverie.core.config import get_value, load_config, set_value
 from reverie.core.errors import UsageError
+from reverie.core.paths import Paths
 from reverie.memory import Memory
 from reverie.surfaces import output
+from reverie.surfaces.cli.opening import agent_of
 from reverie.surfaces.cli.parameters import COUNT
 from reverie.surfaces.cli.parts import Command, Invocation
 from reverie.surfaces.demo import pools, story
@@ -25,19 +28,45 @@ from reverie.surfaces.demo.telling import Telling, tell_pools
 def init(invocation: Invocation, folder: Path | None) -> None:
     """Make the workspace and a commented configuration. What is there already is left as it is.
 
-    DIR is the folder for the Markdown files; without it REVERIE_WORKSPACE, else ~/.reverie/workspace.
+    DIR is the folder for the Markdown files, and the configuration remembers it; without DIR it is REVERIE_WORKSPACE,
+    else ~/.reverie/workspace.
     """
-    made, found = Memory.create(workspace=folder.absolute() if folder else None)
+    agent = agent_of(invocation)
+    place = folder.absolute() if folder else _workspace(invocation, agent)
+    made, found = Memory.create(workspace=place)
+    told = _keep_in_mind(invocation, agent, place)
     if invocation.json:
-        output.document({"made": made, "found": found})
+        output.document({"workspace": place, "made": made, "found": found, "notes": told})
         return
     for title, places in (("Made:", made), ("Was there already, and is unchanged:", found)):
         if places:
             output.say(title)
-        for place in places:
-            output.say(place, indent=2)
+        for each in places:
+            output.say(each, indent=2)
+    for line in told:
+        output.say(line)
     output.say()
-    output.say('Next: reverie note "what happened today", then reverie search "today"')
+    output.say("Write into these files with any editor, or let the command do it:")
+    output.say('reverie note "The dentist moved to Friday."', indent=2)
+    output.say('reverie search "when is the dentist"', indent=2)
+
+
+def _workspace(invocation: Invocation, agent: str) -> Path:
+    return load_config(Paths.resolve(), file=invocation.config_file).agent(agent).workspace
+
+
+def _keep_in_mind(invocation: Invocation, agent: str, place: Path) -> list[str]:
+    """Let the configuration name a workspace that it would not find by itself; return what is to be said of that."""
+    if _workspace(invocation, agent) == place:
+        return []
+    paths = Paths.resolve()
+    config = load_config(paths, file=invocation.config_file)
+    key = "agents.defaults.workspace" if agent == config.default_agent else f"agents.entries.{agent}.workspace"
+    if paths.workspace_given or get_value(config, key) is not None:
+        reason = "REVERIE_WORKSPACE" if paths.workspace_given else key
+        return [f"note: {reason} names another workspace, {_workspace(invocation, agent)}, and goes before this one."]
+    set_value(paths, key, str(place), file=invocation.config_file)
+    return [f"The configuration names this workspace now ({key})."]
 
 
 @click.command(cls=Command, short_help="See the main job done on real input, in a folder of its own.")

@@ -121,13 +121,13 @@ class Guest:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """Messages that no person said: how many, how many came into notes or could be promoted, and what prevents it."""
+    """Messages that no person said: how many, how many a search finds, how many could be promoted, and why not more."""
 
     kind: str
     messages: int
-    notes: int
+    found: int
     candidates: int
-    reason: str
+    reasons: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from reverie.core.provenance import is_trusted, may_be_candidate
 from reverie.core.types import Corpus
 from reverie.memory import Memory
 from reverie.surfaces.demo import parts
-from reverie.surfaces.demo.asking import answer, classes_of, hits_showing, shows
+from reverie.surfaces.demo.asking import answer, classes_of, hits_showing
 from reverie.surfaces.demo.material import GUEST, OWNER, POISON, ZONE, conversations, questions
 from reverie.surfaces.demo.replay import Seen, replay, replayed
 from reverie.surfaces.progress import Progress
@@ -107,16 +107,14 @@ def _guest(memory: Memory, seen: Seen) -> parts.Guest:
 
 
 def _noise(memory: Memory, seen: Seen, kind: str) -> parts.Noise:
-    """Count what a scheduler's sessions said, and how much of it could ever become long-term memory."""
+    """Count what a scheduler's sessions said, and how much of it can be found, or could become long-term memory."""
     said = [line for line in seen.lines if line.kind == kind]
-    texts = {line.text for line in said}
-    candidates = 0
-    for text in sorted(texts):
-        hits = hits_showing(memory, text, text, Corpus.ALL)
-        candidates += sum(1 for hit in hits if hit.provenance.kind == kind and may_be_candidate(hit.provenance))
-    notes = sum(1 for text in texts if any(shows(hit.snippet, text) for hit in memory.search(text, max_results=10)))
-    reason = "; ".join(seen.withheld.get(kind, ())) or "it is shown no curated file"
-    return parts.Noise(kind, len(said), notes, candidates, reason)
+    texts = sorted({line.text for line in said})
+    hits = [hit for text in texts for hit in hits_showing(memory, text, text) if hit.provenance.kind == kind]
+    candidates = sum(1 for hit in hits if may_be_candidate(hit.provenance))
+    skipped = memory.status().engine.skipped
+    reasons = [each.reason for each in skipped if each.path.startswith("sessions/") and kind in each.reason]
+    return parts.Noise(kind, len(said), len(hits), candidates, (*dict.fromkeys(reasons), *seen.withheld.get(kind, ())))
 
 
 def _checks(
@@ -127,7 +125,7 @@ def _checks(
     changed = [each for each in answers if each.changed]
     newest = [each for each in changed if each.newest_first]
     untrusted = guest.classes.get("untrusted", 0)
-    quiet = all(each.notes == 0 and each.candidates == 0 for each in noise)
+    quiet = all(each.found == 0 and each.candidates == 0 for each in noise)
     return [
         parts.Check(
             "questions whose answer is shown, with its place",
@@ -155,8 +153,8 @@ def _checks(
             untrusted == guest.messages,
         ),
         parts.Check(
-            "noise of cron and heartbeats in notes or among candidates",
-            f"{sum(each.notes + each.candidates for each in noise)} of {sum(each.messages for each in noise)}",
+            "messages of jobs and heartbeats that a search finds",
+            f"{sum(each.found for each in noise)} of {sum(each.messages for each in noise)}",
             quiet,
         ),
     ]

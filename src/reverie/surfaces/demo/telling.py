@@ -103,8 +103,9 @@ class Telling:
             f"Lines that hold this address: {counted(part.classes)}.",
             indent=2,
         )
-        if part.attempt:
-            output.say(part.attempt, indent=2)
+        output.say(
+            f"A careless agent does as it is told and calls memory_remember. The text is {part.attempt}.", indent=2
+        )
         output.say(
             f"It stands in {part.prompts_with_it} of the {part.prompts_checked} prompts that were built afterwards, "
             f"and {part.trusted_lines} of its lines are trusted.",
@@ -122,10 +123,12 @@ class Telling:
     def _noise(self, part: parts.Noise) -> None:
         self._heading("Jobs and heartbeats")
         output.say(
-            f"{part.kind}: {part.messages} messages, {part.notes} of them in notes, "
-            f"{part.candidates} candidates for long-term memory. {part.reason}.",
+            f"{part.kind}: {part.messages} messages, {part.found} of them found by a search, "
+            f"{part.candidates} candidates for long-term memory.",
             indent=2,
         )
+        for reason in part.reasons:
+            output.say(f"- {reason}", indent=4)
 
     def _missing(self, part: parts.Missing) -> None:
         self._heading("Not built yet")

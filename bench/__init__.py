@@ -1,0 +1,1 @@
+"""The measurements of Reverie: each module here is one program, started by ``scripts/bench NAME``."""

@@ -1,0 +1,1 @@
+"""The parts of the speed benchmark: each measures one thing and returns tables."""
