@@ -67,7 +67,8 @@ def plan_all(database: Database, providers: Sequence[SourceProvider], recipe: st
         if scan.missing_root is not None:
             hidden.add(corpus)
             kept = sum(name == corpus for name, _ in known)
-            notices.append(f"{scan.missing_root} is not there; its {kept} indexed documents are kept as they were")
+            if kept:  # a root that never had anything is no news
+                notices.append(f"{scan.missing_root} is not there; its {kept} indexed documents are kept as they were")
         for stat in scan.stats:
             key = (corpus, storable(stat.path))
             if key in seen:

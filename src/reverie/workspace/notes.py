@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from reverie.core.errors import FileUnreadable, PathNotAllowed, UsageError, WorkspaceMissing, WriteRefused
 from reverie.core.types import Annotations, Passage, SourceScan
@@ -22,6 +23,8 @@ from reverie.workspace.walk import load_rules, walk
 #: What is read at once unless the caller says how much (``openclaw-memory.md``, 1.3).
 DEFAULT_LINES = 120
 DEFAULT_CHARS = 12_000
+
+T = TypeVar("T")
 
 _TITLES = {"MEMORY.md": "Long-term memory"}
 
@@ -41,6 +44,16 @@ class Edit:
     splices: tuple[Splice, ...]
 
 
+class Editor(Protocol):
+    """A way to change one file: :func:`~reverie.workspace.files.edit`, or something that does it and more."""
+
+    def __call__(
+        self, path: Path, change: Callable[[FileText | None], tuple[bytes, T]], *, lock_dir: Path
+    ) -> tuple[str | None, str, T]:
+        """Return the sha256 before and after, and the value of ``change``."""
+        ...
+
+
 class Workspace:
     """A folder of memory files. Paths are relative to it and use ``/``.
 
@@ -54,12 +67,24 @@ class Workspace:
     def __init__(self, root: Path, *, lock_dir: Path | None = None, max_bytes: int = MAX_BYTES) -> None:
         self.root = root
         self._lock_dir = lock_dir
+        self._editor: Editor = edit
         self.max_bytes = max_bytes
 
     @property
     def curated(self) -> tuple[str, ...]:
         """Return the curated files of the root, whether or not they exist."""
         return paths.CURATED
+
+    @property
+    def lock_dir(self) -> Path:
+        """Return the folder of the lock files.
+
+        Raises:
+            UsageError: the workspace was opened for reading only.
+        """
+        if self._lock_dir is None:
+            raise UsageError("This workspace was opened for reading only")
+        return self._lock_dir
 
     # --- looking and reading
 
@@ -144,9 +169,18 @@ class Workspace:
 
     # --- writing
 
+    def through(self, editor: Editor) -> Workspace:
+        """Return this workspace with ``editor`` in the place of :func:`~reverie.workspace.files.edit`.
+
+        The editor sees each new content before it is written, so that a record of the write can be made first.
+        """
+        other = Workspace(self.root, lock_dir=self._lock_dir, max_bytes=self.max_bytes)
+        other._editor = editor
+        return other
+
     def create(self) -> Created:
         """Make what a new workspace begins with; nothing that exists is touched. See :mod:`.scaffold`."""
-        return create(self.root, lock_dir=self._locks())
+        return create(self.root, lock_dir=self.lock_dir)
 
     def append_note(self, day: date, text: str, heading: str | None = None) -> Edit:
         """Add a note to a day's file.
@@ -249,13 +283,8 @@ class Workspace:
                 raise WriteRefused("The file would exceed its budget", path=relative, size=size, budget=max_chars)
             return draft.data, draft
 
-        before, after, draft = edit(path, drafted, lock_dir=self._locks())
+        before, after, draft = self._editor(path, drafted, lock_dir=self.lock_dir)
         return Edit(relative, draft.start_line, draft.end_line, before, after, draft.splices)
-
-    def _locks(self) -> Path:
-        if self._lock_dir is None:
-            raise UsageError("This workspace was opened for reading only")
-        return self._lock_dir
 
     def _require_root(self) -> None:
         # A missing root is a drive that is not there, or a wrong setting; a write must not begin a second memory.
