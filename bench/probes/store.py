@@ -12,6 +12,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
 #: Searches before the measured ones: what is read on first use is there.
 WARM_UP = 5
 REPEATS = 9
+#: Where lines are added: a day and a file that no corpus has. They are removed again.
+NOTED = corpus.FIRST_DAY - timedelta(days=9)
+OUTSIDE = "memory/written-outside.md"
+#: Seconds until an edit from outside counts as not found.
+PATIENCE = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,22 +96,37 @@ def unchanged(probe: Probe) -> dict[str, Any]:
 
 
 def append(probe: Probe) -> dict[str, Any]:
-    """Add a line to a note from outside, and search for it: the next search must find it."""
-    found, times = 0, []
-    target = probe.notes / "memory" / "appended.md"
+    """Write a line through Reverie, then one as an editor does, and search for each.
+
+    What went through Reverie must be found by the next search; for the other, the time until it is found counts.
+    """
+    written: list[float] = []
+    noticed: list[float] = []
+    paths = {OUTSIDE}
     try:
         for number in range(REPEATS):
             word = f"zephyrine-{number:03d}"
-            with target.open("a", encoding="utf-8") as file:
-                file.write(f"Remember that the lantern {word} hangs in the hall.\n")
             begun = time.perf_counter()
-            result = probe.memory.recall(probe.request(f"lantern {word}"))
-            times.append(1_000 * (time.perf_counter() - begun))
-            found += any(word in hit.snippet for hit in result.hits)
+            paths.add(probe.memory.note(f"The lantern {word} hangs in the hall.", day=NOTED).path)
+            if _finds(probe, word):
+                written.append(1_000 * (time.perf_counter() - begun))
+            word = f"quillfeather-{number:03d}"
+            with (probe.notes / OUTSIDE).open("a", encoding="utf-8") as file:
+                file.write(f"The lantern {word} stands on the stairs.\n")
+            begun = time.perf_counter()
+            while time.perf_counter() - begun < PATIENCE:
+                if _finds(probe, word):
+                    noticed.append(1_000 * (time.perf_counter() - begun))
+                    break
     finally:
-        target.unlink(missing_ok=True)
-    probe.memory.index()
-    return {"milliseconds": times, "found": found, "of": REPEATS}
+        for path in paths:
+            (probe.notes / path).unlink(missing_ok=True)
+        probe.memory.index()
+    return {"written": written, "noticed": noticed, "of": REPEATS}
+
+
+def _finds(probe: Probe, word: str) -> bool:
+    return any(word in hit.snippet for hit in probe.memory.recall(probe.request(f"lantern {word}")).hits)
 
 
 ACTIONS: dict[str, Callable[[Probe], dict[str, Any]]] = {

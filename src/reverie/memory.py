@@ -37,7 +37,6 @@ from reverie.core.types import (
 )
 from reverie.doctor import Finding, Status
 from reverie.plugins import PluginFact
-from reverie.tools import MemoryTools
 from reverie.turn import Turn
 from reverie.writing.importing import ImportReport, import_markdown
 
@@ -170,9 +169,21 @@ class Memory:
 
     # --- writing ---
 
-    def note(self, text: str, *, sender: Sender | None = None, day: date | None = None, heading: str = "") -> Written:
-        """Append to the note of the day; recorded with its provenance before the file changes."""
-        written = self._parts.writer.note(text, self._born(sender), day=day, heading=heading or None)
+    def note(
+        self,
+        text: str,
+        *,
+        sender: Sender | None = None,
+        during: Turn | None = None,
+        day: date | None = None,
+        heading: str = "",
+    ) -> Written:
+        """Append to the note of the day; recorded with its provenance before the file changes.
+
+        ``sender`` says who wants it written; ``during`` a turn instead means the assistant, with the class that this
+        turn has at the moment. Without either it is the owner at the keyboard.
+        """
+        written = self._parts.writer.note(text, self._born(sender, during), day=day, heading=heading or None)
         self._parts.engine.touched()
         return written
 
@@ -181,16 +192,18 @@ class Memory:
         text: str,
         *,
         sender: Sender | None = None,
+        during: Turn | None = None,
         key: str | None = None,
         importance: int | None = None,
         triggers: Sequence[str] = (),
     ) -> Written:
         """Write the owner's direct request to MEMORY.md, or to USER.md if it states a preference.
 
-        A fact whose ``key`` is known supersedes the older one. ``Written.note`` says where it went and why.
+        A fact whose ``key`` is known supersedes the older one. ``sender`` and ``during`` as for :meth:`note`.
+        ``Written.note`` says where it went and why.
         """
         written = self._parts.writer.remember(
-            text, self._born(sender), key=key, importance=importance, triggers=tuple(triggers)
+            text, self._born(sender, during), key=key, importance=importance, triggers=tuple(triggers)
         )
         self._parts.engine.touched()
         return written
@@ -213,10 +226,6 @@ class Memory:
         """
         return turn.begin(self._parts, session, text, sender or Sender.unknown())
 
-    def tools(self, during: Turn) -> MemoryTools:
-        """Return the memory tools that an agent is given in a turn; what they write has the class of that turn."""
-        return MemoryTools(self._parts, during)
-
     # --- keeping ---
 
     def index(
@@ -237,8 +246,10 @@ class Memory:
         """Check everything that can go wrong; ``fix`` repairs what can be repaired without losing anything."""
         return doctor.examine(self._parts, fix=fix)
 
-    def _born(self, sender: Sender | None) -> Provenance:
-        """Return the provenance of a direct write. Without a sender it is the owner at the keyboard (CLI, library)."""
+    def _born(self, sender: Sender | None, during: Turn | None) -> Provenance:
+        """Return the provenance of a write: of the turn, else of the sender, else of the owner at the keyboard."""
+        if during is not None:
+            return during.write_provenance()
         author = sender or Sender.owner("cli")
         return Provenance(
             origin=provenance.of_sender(author),

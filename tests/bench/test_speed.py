@@ -114,7 +114,7 @@ def canned(chunks, milliseconds):
             "parts": {"keyword": [1.0] * 3, "embed": [9.0] * 3, "ranking": [0.5] * 3},
         },
         "unchanged": {"sync": [4.0], "search": [6.0]},
-        "append": {"milliseconds": [8.0], "found": 1, "of": 1},
+        "append": {"written": [8.0], "noticed": [], "of": 1},
         "resident": {"imported": 20.0, "search": 60.0},
         "status": {"chunks": chunks, "files": 5},
     }
@@ -124,7 +124,7 @@ def test_the_tables_of_a_store_tell_the_search_from_the_call_and_show_growth(tmp
     figures = {(100, "none"): canned(100, 12.0), (1_000, "none"): canned(1_000, 24.0)}
     text = markdown(warm._search_table(figures))
     assert "| keywords only | 100 | 5 | 1.50 | 1.50 | 12.0 | 12.0 | 1.00 | 9.00 | 0.500 |" in text
-    assert "| keywords only | 100 | 5 | 2.00 | 50.0 | 4.00 | 10.0 | 8.00 | 1 of 1 |" in markdown(
+    assert "| keywords only | 100 | 5 | 2.00 | 50.0 | 4.00 | 10.0 | 8.00 | 1 of 1 | 0 of 1 |" in markdown(
         warm._keeping_table(figures)
     )
     grown = markdown(warm._growth_table(figures, plan(tmp_path, chunks=100, large=1_000)))

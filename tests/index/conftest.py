@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -83,7 +83,7 @@ class Notes:
     skip: dict[str, str] = field(default_factory=dict)
     reads: list[str] = field(default_factory=list)
 
-    def scan(self) -> SourceScan:
+    def scan(self, *, known: Collection[str] = ()) -> SourceScan:
         if not self.root.is_dir():
             return SourceScan(missing_root=str(self.root))
         stats = []

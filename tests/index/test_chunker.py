@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import hashlib
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -46,7 +47,7 @@ def test_chunks_overlap_and_name_exact_lines():
     for one in found:
         assert one.text == "\n".join(lines[one.start_line - 1 : one.end_line]).rstrip()
         assert estimate_tokens(one.text) <= 100
-    for before, after in zip(found, found[1:], strict=False):
+    for before, after in pairwise(found):
         assert before.start_line < after.start_line <= before.end_line < after.end_line
         repeated = "\n".join(lines[after.start_line - 1 : before.end_line])
         assert estimate_tokens(repeated) <= 30

@@ -479,7 +479,7 @@ def test_enc_05_paths_and_texts_of_any_script_come_back_as_they_are(world):
 
 def test_lone_surrogates_and_nul_are_stored_as_something_readable(world):
     class Odd(type(world.notes)):
-        def scan(self):
+        def scan(self, *, known=()):
             found = super().scan()
             return replace(found, stats=(SourceStat("memory/x\udcff.md", 1, 1),))
 

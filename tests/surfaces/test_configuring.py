@@ -19,7 +19,8 @@ def test_an_empty_value_brings_the_default_back(reverie):
 
 
 def test_without_a_key_every_value_is_printed(reverie):
-    rows = dict(line.split(maxsplit=1) for line in reverie("config", "get").out.splitlines())
+    lines = reverie("config", "get").out.splitlines()
+    rows = dict(line.split(maxsplit=1) for line in lines if not line.startswith(" "))
     assert rows["memory.search.provider"] == "none"
     assert rows["memory.search.model"] == "-"
 

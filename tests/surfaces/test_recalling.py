@@ -14,7 +14,7 @@ def test_a_search_prints_the_place_the_origin_and_the_text(reverie, noted):
     ran = reverie("search", "when does the backup run")
     assert ran.status == 0
     assert ran.out.splitlines()[0].startswith("1. memory/2026-03-17.md#L")
-    assert "agent, 2026-03-17" in ran.out.splitlines()[0]
+    assert ran.out.splitlines()[0].endswith("  agent")
     assert "kormoran" in ran.out
     assert ran.err == ""
 

@@ -25,7 +25,7 @@ WRITERS = Path(__file__).with_name("writers.py")
 
 def start(job: str, locks: Path, path: Path, *rest: str) -> subprocess.Popen[str]:
     command = [sys.executable, str(WRITERS), job, str(locks), str(path), *rest]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
 
 
 def temporaries(folder: Path) -> list[str]:

@@ -17,6 +17,7 @@ from reverie.workspace.markdown import (
     format_annotations,
     parse_annotations,
     scan,
+    split_lines,
     strip_annotations,
     with_annotations,
     with_block,
@@ -104,13 +105,14 @@ def test_a_splice_changes_the_named_lines_and_no_other_byte(text: str, data: st.
     start = data.draw(st.integers(1, count + 1))
     removed = data.draw(st.integers(0, count + 1 - start))
     new = data.draw(st.lists(st.sampled_from(["new", "other"]), max_size=3))
-    after = scan(document.spliced(start, removed, new, "\n"))
+    after = document.spliced(start, removed, new, "\n")
+    body = after.removeprefix("\ufeff") if document.bom else after
     # A lone carriage return at the very end becomes part of the ending that the next line needs.
     texts = [line.text for line in document.lines]
     wanted = texts[: start - 1] + new + texts[start - 1 + removed :]
-    assert [line.text.rstrip("\r") for line in after.lines] == [text.rstrip("\r") for text in wanted]
+    assert [line.rstrip("\r") for line, _ in split_lines(body)] == [text.rstrip("\r") for text in wanted]
     if count and removed == 0 and not new:
-        assert after.render() == text
+        assert after == text
 
 
 def test_headings_rules_items_and_blank_lines_are_told_apart() -> None:

@@ -145,16 +145,13 @@ def test_what_is_not_indexed_is_skipped_with_its_reason(root: Path, path: str, r
     assert source(root).read(path) == Skipped(path, reason)
 
 
-def test_idx_15_a_folder_that_was_seen_and_is_gone_is_reported(root: Path) -> None:
-    provider = source(root)
-    assert provider.scan().missing_root is None
+def test_idx_15_a_folder_that_held_indexed_notes_and_is_gone_is_reported(root: Path) -> None:
     (root / "memory" / "a.md").write_text("x", encoding="utf-8")
-    provider.scan()
+    assert source(root).scan(known=["memory/a.md"]).missing_root is None
     (root / "memory").rename(root / "away")
-    assert provider.scan().missing_root == str(root / "memory")
+    assert source(root).scan(known=["memory/a.md"]).missing_root == str(root / "memory")
+    assert source(root).scan(known=["MEMORY.md"]).missing_root is None
     assert source(root).scan().missing_root is None
-    told = WorkspaceSource(Workspace(root), Classifier(), known=lambda: True)
-    assert told.scan().missing_root == str(root / "memory")
 
 
 def test_enc_05_reading_does_not_depend_on_the_locale_of_the_machine(root: Path) -> None:

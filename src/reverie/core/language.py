@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 #: The languages that are stemmed; the key is the ISO 639-1 code, the value Snowball's name.
@@ -124,11 +124,12 @@ def scripts(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=1)
-def _stemmers() -> dict[str, object]:
+def _stemmers() -> dict[str, Callable[[str], str]]:
     # Imported on first use: building four stemmers costs a few milliseconds that `reverie --help` need not pay.
-    import snowballstemmer
+    import Stemmer
 
-    return {code: snowballstemmer.stemmer(name) for code, name in STEMMED.items()}
+    # Our own cache of words stands in front, so theirs would only hold every word twice.
+    return {code: Stemmer.Stemmer(name, 0).stemWord for code, name in STEMMED.items()}
 
 
 @lru_cache(maxsize=400_000)
@@ -138,7 +139,7 @@ def stem(word: str, language: str) -> str:
         return word
     stemmer = _stemmers().get(language)
     if stemmer is not None:
-        word = stemmer.stemWord(word)  # type: ignore[attr-defined]
+        word = stemmer(word)
     return fold(word)
 
 

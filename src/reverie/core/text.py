@@ -6,6 +6,7 @@ import hashlib
 import itertools
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from reverie.core.language import is_cjk, tokens
 
@@ -50,6 +51,7 @@ def cut(text: str, limit: int, mark: str = "…") -> str:
     return (head.rstrip() + mark)[:limit]
 
 
+@lru_cache(maxsize=4096)
 def shingles(text: str) -> frozenset[str]:
     """Return the words of a text, plus neighbouring pairs of CJK characters: the set that Jaccard compares."""
     found = tokens(text)

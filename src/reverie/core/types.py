@@ -5,7 +5,7 @@ Everything here is a frozen value or a Protocol; nothing here reads a file, a cl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -162,8 +162,12 @@ class SourceProvider(Protocol):
         """Return which corpus these documents belong to (``MEMORY`` or ``SESSIONS``)."""
         ...
 
-    def scan(self) -> SourceScan:
-        """Look at the root without reading contents; must be cheap (one ``stat`` a file)."""
+    def scan(self, *, known: Collection[str] = ()) -> SourceScan:
+        """Look at the root without reading contents; must be cheap (one ``stat`` a file).
+
+        ``known`` are the paths that are indexed already: where they were, a root that is not there is an accident,
+        to be told as ``missing_root``, and not an empty one.
+        """
         ...
 
     def read(self, path: str) -> SourceDocument | Skipped:

@@ -62,7 +62,7 @@ def plan_all(database: Database, providers: Sequence[SourceProvider], recipe: st
     notices: list[str] = []
     for provider in providers:
         corpus = str(provider.corpus)
-        scan = provider.scan()
+        scan = provider.scan(known=[path for name, path in known if name == corpus])
         skipped.extend((provider.corpus, one) for one in scan.skipped)
         if scan.missing_root is not None:
             hidden.add(corpus)

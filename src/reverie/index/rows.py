@@ -237,7 +237,10 @@ def ranked(database: Database, scored: Sequence[tuple[int, float]], limit: int) 
     nowhere: Place = ("\U0010ffff", 0, 0, "")
     order: list[LegHit] = []
     for score in sorted(by_score, reverse=True):
-        for ident in sorted(by_score[score], key=lambda one: at.get(one, nowhere)):
+        group = by_score[score]
+        if len(group) > 1:
+            group.sort(key=lambda one: at.get(one, nowhere))
+        for ident in group:
             order.append(LegHit(ident, len(order) + 1, score))
             if len(order) == limit:
                 return order

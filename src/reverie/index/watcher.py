@@ -118,10 +118,17 @@ class Watcher:
         # What changed between the look at the folders and the beginning of the watch is reported by its first word,
         # which comes after a second at most.
         first = True
-        for changes in events:
-            if changes or first:
-                first = False
-                self._on_change()
-            missing_root = any(root not in folders and root.is_dir() for root in (*self._roots, *self._flat))
-            if (changes or missing_root) and self.folders() != folders:
-                return
+        try:
+            for changes in events:
+                if changes or first:
+                    first = False
+                    self._on_change()
+                if (changes or self._has_new_root(folders)) and self.folders() != folders:
+                    return
+        except FileNotFoundError:
+            # A folder went away before its watch began; the next look does not see it any more.
+            if all(folder.is_dir() for folder in folders):
+                raise
+
+    def _has_new_root(self, folders: Sequence[Path]) -> bool:
+        return any(root not in folders and root.is_dir() for root in (*self._roots, *self._flat))

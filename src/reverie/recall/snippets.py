@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from reverie.core.language import STOP, guess, stem, tokens, variants
 from reverie.core.text import cut
 
@@ -9,6 +11,7 @@ from reverie.core.text import cut
 SNIPPET_CHARS = 700
 
 
+@lru_cache(maxsize=64)
 def query_forms(query: str) -> frozenset[str]:
     """Return every index form of the words of a question; stop words only if there is nothing else."""
     words = tokens(query)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
@@ -62,7 +62,7 @@ class TranscriptSource:
         """Return ``SESSIONS``."""
         return Corpus.SESSIONS
 
-    def scan(self) -> SourceScan:
+    def scan(self, *, known: Collection[str] = ()) -> SourceScan:
         """List the transcripts: one ``stat`` each, no content."""
         stats, skipped = [], []
         try:

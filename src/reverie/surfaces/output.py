@@ -93,6 +93,11 @@ def say(text: str = "", *, indent: int = 0) -> None:
             click.echo(" " * indent + piece if piece else "")
 
 
+def line(text: str, *, indent: int = 0) -> None:
+    """Print one line as it is, however long: a place that somebody may want to copy must not be broken."""
+    click.echo(" " * indent + printable(" ".join(text.split("\n"))))
+
+
 def remark(text: str) -> None:
     """Print a line beside the answer, on standard error, so that it never gets into a pipe."""
     click.echo(printable(text), err=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -26,8 +26,6 @@ class WorkspaceSource:
         workspace: where they are.
         classify: says where each line comes from; the durable store answers it. Lines it does not answer for are
             ``untrusted``.
-        known: says whether files under ``memory/`` are known from earlier, so that a missing folder is seen as an
-            accident. Without it the source goes by what it has seen itself.
         revisions: a number for each path of which something was recorded; it grows with each record.
     """
 
@@ -36,25 +34,21 @@ class WorkspaceSource:
         workspace: Workspace,
         classify: Classify,
         *,
-        known: Callable[[], bool] | None = None,
         revisions: Callable[[], Mapping[str, int]] | None = None,
     ) -> None:
         self._workspace = workspace
         self._classify = classify
-        self._known = known
         self._revisions = revisions
         self._revision: Mapping[str, int] = {}
-        self._seen = False
 
     @property
     def corpus(self) -> Corpus:
         """Return ``MEMORY``."""
         return Corpus.MEMORY
 
-    def scan(self) -> SourceScan:
+    def scan(self, *, known: Collection[str] = ()) -> SourceScan:
         """Look at the workspace; one ``stat`` a file."""
-        found = self._workspace.scan(known=self._seen or (self._known is not None and self._known()))
-        self._seen = self._seen or any(one.path.startswith(f"{NOTES}/") for one in found.stats)
+        found = self._workspace.scan(known=any(path.startswith(f"{NOTES}/") for path in known))
         if self._revisions is None:
             return found
         # What is known of whose lines these are changes without the file: then the file must be read again.

@@ -47,9 +47,9 @@ def set_(invocation: Invocation, key: str, value: str) -> None:
     if invocation.json:
         output.document({"key": key, "value": written, "file": file})
     elif written is None:
-        output.say(f"{key} is not set any more in {file}.")
+        output.line(f"{key} is not set any more in {file}.")
     else:
-        output.say(f"{key} is now {shown(written)} in {file}.")
+        output.line(f"{key} is now {shown(written)} in {file}.")
 
 
 @click.command("check", cls=Command, short_help="Say what is wrong in the configuration file.")
@@ -70,7 +70,7 @@ def check(context: click.Context) -> None:
             output.remark(f"hint: {problem.hint}")
     if not problems:
         there = "is in order" if file.exists() else "is not there, so the defaults hold"
-        output.say(f"{file} {there}.")
+        output.line(f"{file} {there}.")
     context.exit(1 if broken else 0)
 
 
@@ -107,4 +107,4 @@ def shown(value: Any) -> str:
     """Return a value of the configuration as a person would type it; what is not set shows as a dash."""
     if value is None:
         return "-"
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return value if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False)

@@ -25,6 +25,7 @@ from reverie.surfaces import output
 from reverie.surfaces.cli.parameters import CORPUS, COUNT
 from reverie.surfaces.cli.parts import Command, Invocation
 from reverie.surfaces.progress import Progress
+from reverie.surfaces.scratch import scratch_state
 
 #: Files of the workspace's root that are memory, too.
 CURATED = ("MEMORY.md", "USER.md")
@@ -83,7 +84,7 @@ def retrieval(
     """
     asked = list(read_queries(queries))
     with tempfile.TemporaryDirectory(prefix="reverie-eval-") as folder:
-        state = Path(folder) / "state"
+        state = scratch_state(Path(folder) / "state")
         view = as_workspace(notes.absolute(), Path(folder) / "workspace")
         configure(state, invocation.config_file, vectors=not no_vectors)
         with Progress() as progress:
@@ -210,7 +211,6 @@ def _free_prefix(notes: Path) -> str:
 
 def configure(state: Path, config_file: Path | None, *, vectors: bool) -> None:
     """Make the state folder's configuration: that of ``config_file``, if any, and without vectors if so asked."""
-    state.mkdir(parents=True, exist_ok=True)
     paths = Paths.resolve(state)
     if config_file is not None:
         shutil.copyfile(config_file, paths.config_file)

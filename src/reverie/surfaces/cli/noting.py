@@ -63,7 +63,7 @@ def _print(invocation: Invocation, written: Written, verb: str) -> None:
     lines = f"line {written.start_line}"
     if written.end_line > written.start_line:
         lines = f"lines {written.start_line} to {written.end_line}"
-    output.say(f"{verb} in {written.path}, {lines}, as said by the {written.origin.value}.")
+    output.line(f"{verb} in {written.path}, {lines}, as said by the {written.origin.value}.")
     if written.note:
         output.say(f"note: {written.note}")
 

@@ -34,7 +34,7 @@ def recovered(text: str, *, errors: str = "replace") -> str:
     return text
 
 
-class Words(click.ParamType):
+class Words(click.ParamType[str]):
     """Text of any bytes."""
 
     name = "text"
@@ -55,7 +55,7 @@ class Exact(Words):
             return self.fail("this is not UTF-8", param, ctx)
 
 
-class Whole(click.ParamType):
+class Whole(click.ParamType[int | None]):
     """A whole number within bounds."""
 
     name = "number"
@@ -78,7 +78,7 @@ class Whole(click.ParamType):
         return number
 
 
-class Share(click.ParamType):
+class Share(click.ParamType[float | None]):
     """A number from 0 to 1."""
 
     name = "number"
@@ -96,14 +96,24 @@ class Share(click.ParamType):
         return number
 
 
-class OneOf(click.Choice[str]):
+class OneOf(click.ParamType[str | None]):
     """One of a few words; an empty text is unset."""
+
+    name = "word"
+
+    def __init__(self, *words: str) -> None:
+        self._words = words
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        """Return how the words stand in the help."""
+        return "|".join(self._words)
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str | None:
         """Return the word, or ``None`` for an empty text."""
-        if not value.strip():
-            return None
-        return super().convert(value.strip(), param, ctx)
+        word = value.strip().lower()
+        if word and word not in self._words:
+            return self.fail(f"{value!r} is none of {', '.join(self._words)}", param, ctx)
+        return word or None
 
 
 # --- days and moments ------------------------------------------------------------------------------------------
@@ -134,7 +144,7 @@ class When:
         return as_utc(self.moment if self.moment.tzinfo else self.moment.replace(tzinfo=ZoneInfo(zone)))
 
 
-class WhenType(click.ParamType):
+class WhenType(click.ParamType[When | None]):
     """An ISO 8601 day (``2026-03-17``) or moment (``2026-03-17T20:22``, with or without an offset)."""
 
     name = "date"
@@ -164,7 +174,7 @@ EXACT = Exact()
 COUNT = Whole(1)
 SCORE = Share()
 WHEN = WhenType()
-CORPUS = OneOf(["memory", "sessions", "all"])
+CORPUS = OneOf("memory", "sessions", "all")
 
 
 # --- text from standard input ----------------------------------------------------------------------------------
@@ -188,7 +198,7 @@ def text_of(words: tuple[str, ...], what: str, *, errors: str = "strict") -> str
 def _standard_input(errors: str) -> str:
     if sys.stdin is None:
         raise UsageError("There is no standard input")
-    raw = click.get_binary_stream("stdin").read()
+    raw = sys.stdin.buffer.read()
     try:
         return raw.removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors)
     except UnicodeDecodeError as error:

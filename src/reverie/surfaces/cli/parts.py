@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import os
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
@@ -161,12 +162,24 @@ class RootGroup(LazyGroup):
         prog_name = prog_name or "reverie"
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
+        if args is None:
+            _insist_on_utf8()
         output.use_utf8()
         try:
             status = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         except Exception as error:  # the outermost frame: whatever it is, a person reads one line, not a traceback
             status = failed(error, debug=invocation.debug)
         sys.exit(status if isinstance(status, int) else 0)
+
+
+def _insist_on_utf8() -> None:
+    """Start over in UTF-8 mode where the locale would have file names read as anything else.
+
+    Notes may have names of any language, and an index must not lose them because a job runs under ``LC_ALL=C``
+    (list A, ENC-05).
+    """
+    if sys.getfilesystemencoding().lower() not in ("utf-8", "utf8") and sys.executable:
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
 
 
 # --- errors ----------------------------------------------------------------------------------------------------

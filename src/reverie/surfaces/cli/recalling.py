@@ -94,7 +94,7 @@ def _print(found: SearchResult, *, explain: bool) -> None:
 
 def print_hit(number: int, hit: Hit, *, explain: bool = False) -> None:
     """Print one hit: its place, score and origin, then what stands there."""
-    output.say(f"{number}. {hit.citation}  {hit.score:.3f}  {origin_of(hit.provenance)}")
+    output.line(f"{number}. {hit.citation}  {hit.score:.3f}  {origin_of(hit.provenance)}")
     output.say(hit.snippet.strip(), indent=3)
     if explain:
         for line in explained(hit):

@@ -42,9 +42,9 @@ def init(invocation: Invocation, folder: Path | None) -> None:
         if places:
             output.say(title)
         for each in places:
-            output.say(each, indent=2)
+            output.line(each, indent=2)
     for line in told:
-        output.say(line)
+        output.line(line)
     output.say()
     output.say("Write into these files with any editor, or let the command do it:")
     output.say('reverie note "The dentist moved to Friday."', indent=2)
@@ -103,7 +103,7 @@ def demo(invocation: Invocation, data: Path | None, keep: Path | None, queries: 
             return
         telling = Telling()
         tell = _nothing if invocation.json else telling
-        report = story.run(folder, kept=keep is not None, tell=tell)
+        report = story.run(folder, kept=keep is not None, config_file=invocation.config_file, tell=tell)
         if invocation.json:
             output.document(report)
         else:
@@ -111,7 +111,7 @@ def demo(invocation: Invocation, data: Path | None, keep: Path | None, queries: 
 
 
 def _on_data(invocation: Invocation, data: Path, folder: Path, queries: int) -> None:
-    report = pools.run(data, folder, queries)
+    report = pools.run(data, folder, queries, invocation.config_file)
     if invocation.json:
         output.document(report)
     else:

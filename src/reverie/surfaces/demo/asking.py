@@ -16,7 +16,7 @@ from reverie.surfaces.demo.material import Line, Place, Question
 #: Hits of one answer.
 HITS = 5
 #: A hit shows a line if a run of so many columns of it stands in what the hit shows.
-RUN = 24
+RUN = 48
 
 
 def answer(memory: Memory, question: Question, lines: Mapping[Place, Line]) -> parts.Answered:

@@ -96,6 +96,14 @@ def questions() -> list[Question]:
     ]
 
 
+def requests() -> dict[Place, str]:
+    """Return what the owner asked to be remembered for good, by the line in which she did."""
+    return {
+        Place(row["session"], datetime.fromisoformat(row["at"])): row["text"]
+        for row in _rows(FOLDER / "requests.jsonl")
+    }
+
+
 def exchanges(lines: Iterable[Line]) -> list[Exchange]:
     """Return the turns, in the order in which they began. A session's lines may have others' between them."""
     begun: list[list[Line]] = []

@@ -32,11 +32,24 @@ class Replayed:
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """What the agent wrote down: lines that the owner said in a private talk, word for word."""
+    """What the agent wrote down: lines that the owner said in a private talk, word for word.
+
+    ``requested`` is what she asked to be remembered for good, each with the place where it stands.
+    """
 
     files: int
     lines: int
     left_out: Mapping[str, int]
+    requested: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Prompted:
+    """Prompts by the kind of talk they were built for: how many, and how many hold what was to be remembered."""
+
+    request: str
+    prompts: Mapping[str, int]
+    with_it: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +159,7 @@ class Check:
     ok: bool
 
 
-Part = Home | Replayed | Noted | Indexed | Answered | Poison | Guest | Noise | Missing
+Part = Home | Replayed | Noted | Prompted | Indexed | Answered | Poison | Guest | Noise | Missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +169,7 @@ class Report:
     home: Home
     replayed: Replayed
     noted: Noted
+    prompted: Prompted
     indexed: Indexed
     answers: tuple[Answered, ...]
     poison: Poison

@@ -18,6 +18,7 @@ from reverie.core.errors import UsageError
 from reverie.core.types import Corpus, Hit, SearchRequest
 from reverie.memory import Memory
 from reverie.surfaces.progress import Progress
+from reverie.surfaces.scratch import scratch_state
 
 #: Results that are looked at, and questions that are asked where the caller names no number.
 FIRST = 10
@@ -69,7 +70,7 @@ class PoolsReport:
     seconds: float
 
 
-def run(file: Path, folder: Path, questions: int) -> PoolsReport:
+def run(file: Path, folder: Path, questions: int, config_file: Path | None) -> PoolsReport:
     """Do the job on the pools of ``file`` until so many questions were asked.
 
     Raises:
@@ -83,12 +84,13 @@ def run(file: Path, folder: Path, questions: int) -> PoolsReport:
         if len(asked) >= questions:
             break
         home = folder / f"pool-{number}"
-        Memory.create(state_dir=home / "state", workspace=home / "workspace")
-        gold = write_notes(pool, home / "workspace", number)
+        state, workspace = scratch_state(home / "state"), home / "workspace"
+        Memory.create(state_dir=state, workspace=workspace)
+        gold = write_notes(pool, workspace, number)
         totals["pools"] += 1
         totals["lines"] += len(gold)
         with Progress() as building:
-            opened = Memory.open(state_dir=home / "state", workspace=home / "workspace", progress=building)
+            opened = Memory.open(state_dir=state, workspace=workspace, config_file=config_file, progress=building)
         with opened as memory:
             with Progress() as progress:
                 report = memory.index(progress=progress)

@@ -17,45 +17,51 @@ from reverie.surfaces.demo.asking import answer, classes_of, hits_showing
 from reverie.surfaces.demo.material import GUEST, OWNER, POISON, ZONE, conversations, questions
 from reverie.surfaces.demo.replay import Seen, replay, replayed
 from reverie.surfaces.progress import Progress
+from reverie.surfaces.scratch import scratch_state
 
 #: The question that the poisoned page wants to be answered its way.
 POISONED_QUESTION = "q3"
+PRIVATE = "private talk"
 
 P = TypeVar("P", bound=parts.Part)
 Tell = Callable[[parts.Part], None]
 
 
-def run(folder: Path, *, kept: bool, tell: Tell) -> parts.Report:
+def run(folder: Path, *, kept: bool, config_file: Path | None, tell: Tell) -> parts.Report:
     """Run the demonstration in ``folder``.
 
     Args:
         folder: an empty folder; state and workspace are made in it.
         kept: whether the folder is there afterwards (only told, not done here).
+        config_file: a configuration to use; without one, the defaults.
         tell: called with what each step found, as soon as it is known.
     """
     started = time.perf_counter()
     lines = conversations()
     by_place = {line.place: line for line in lines}
     clock = FixedClock(lines[0].at, ZONE)
-    state, workspace = folder / "state", folder / "workspace"
+    state, workspace = scratch_state(folder / "state"), folder / "workspace"
     Memory.create(state_dir=state, workspace=workspace)
     home = _told(tell, parts.Home(str(folder), kept, OWNER, ZONE))
     with (
         Progress() as progress,
-        Memory.open("main", state_dir=state, workspace=workspace, clock=clock, progress=progress) as memory,
+        Memory.open(
+            state_dir=state, workspace=workspace, config_file=config_file, clock=clock, progress=progress
+        ) as memory,
     ):
         seen = replay(memory, clock, lines)
         said = _told(tell, replayed(seen))
         noted = _told(tell, _noted(workspace, seen))
+        prompted = _told(tell, _prompted(seen))
         indexed = _told(tell, _index(memory))
         answers = tuple(_told(tell, answer(memory, question, by_place)) for question in questions())
         poison = _told(tell, _poison(memory, seen, answers))
         guest = _told(tell, _guest(memory, seen))
         noise = tuple(_told(tell, _noise(memory, seen, kind)) for kind in ("cron", "heartbeat"))
         missing = _told(tell, parts.Missing(memory.status().not_built))
-    checks = tuple(_checks(answers, poison, guest, noise))
+    checks = tuple(_checks(prompted, answers, poison, guest, noise))
     seconds = round(time.perf_counter() - started, 1)
-    return parts.Report(home, said, noted, indexed, answers, poison, guest, noise, missing, checks, seconds)
+    return parts.Report(home, said, noted, prompted, indexed, answers, poison, guest, noise, missing, checks, seconds)
 
 
 def _told(tell: Tell, part: P) -> P:
@@ -65,7 +71,11 @@ def _told(tell: Tell, part: P) -> P:
 
 def _noted(workspace: Path, seen: Seen) -> parts.Noted:
     files = sum(1 for _ in (workspace / "memory").glob("*.md"))
-    return parts.Noted(files, seen.noted, dict(seen.left_out.most_common()))
+    return parts.Noted(files, seen.noted, dict(seen.left_out.most_common()), seen.requested)
+
+
+def _prompted(seen: Seen) -> parts.Prompted:
+    return parts.Prompted("; ".join(seen.requested), dict(seen.prompts), dict(seen.prompts_with_request))
 
 
 def _index(memory: Memory) -> parts.Indexed:
@@ -118,13 +128,20 @@ def _noise(memory: Memory, seen: Seen, kind: str) -> parts.Noise:
 
 
 def _checks(
-    answers: tuple[parts.Answered, ...], poison: parts.Poison, guest: parts.Guest, noise: tuple[parts.Noise, ...]
+    prompted: parts.Prompted,
+    answers: tuple[parts.Answered, ...],
+    poison: parts.Poison,
+    guest: parts.Guest,
+    noise: tuple[parts.Noise, ...],
 ) -> list[parts.Check]:
     found = [each for each in answers if each.found]
     first = sum(1 for each in found if each.rank == 1)
     changed = [each for each in answers if each.changed]
     newest = [each for each in changed if each.newest_first]
     untrusted = guest.classes.get("untrusted", 0)
+    inside = prompted.with_it.get(PRIVATE, 0)
+    outside = sum(prompted.with_it.values()) - inside
+    others = sum(prompted.prompts.values()) - prompted.prompts.get(PRIVATE, 0)
     quiet = all(each.found == 0 and each.candidates == 0 for each in noise)
     return [
         parts.Check(
@@ -137,6 +154,12 @@ def _checks(
             f"{len(newest)} of {len(changed)}",
             len(newest) == len(changed),
         ),
+        parts.Check(
+            "private prompts that hold the owner's standing wish",
+            f"{inside} of {prompted.prompts.get(PRIVATE, 0)}",
+            inside == prompted.prompts.get(PRIVATE, 0),
+        ),
+        parts.Check("other prompts that hold it", f"{outside} of {others}", outside == 0),
         parts.Check(
             "lines with the poisoned page's address that are trusted",
             f"{poison.trusted_lines} of {sum(poison.classes.values())}",

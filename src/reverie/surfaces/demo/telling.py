@@ -28,6 +28,8 @@ class Telling:
                 self._replayed(part)
             case parts.Noted():
                 self._noted(part)
+            case parts.Prompted():
+                self._prompted(part)
             case parts.Indexed():
                 self._indexed(part)
             case parts.Answered():
@@ -44,19 +46,21 @@ class Telling:
     def summary(self, report: parts.Report) -> None:
         """Print the table at the end."""
         self._heading("Summary")
-        output.table(((("ok" if check.ok else "NO"), check.result, check.what) for check in report.checks), indent=2)
+        output.table(((("ok" if check.ok else "NO"), check.what, check.result) for check in report.checks), indent=2)
         output.say()
         output.say(f"{report.seconds:.1f} seconds, no network, no language model. {_where(report.home)}", indent=2)
 
-    def _heading(self, title: str) -> None:
+    def _heading(self, title: str) -> bool:
+        """Print a heading where a step begins, and say whether one did."""
         if title == self._title:
-            return
+            return False
         self._title = title
         self._step += 1
         output.say()
         heading = f"{self._step}. {title}"
         output.say(heading)
         output.say("=" * output.width(heading))
+        return True
 
     def _home(self, home: parts.Home) -> None:
         output.say("Reverie's main job, on three weeks of talk between a sound engineer and her agent.")
@@ -73,7 +77,15 @@ class Telling:
 
     def _noted(self, part: parts.Noted) -> None:
         self._heading("The agent notes what its owner stated, word for word")
-        output.say(f"{part.lines} lines in {part.files} daily notes. Not noted: {counted(part.left_out)}.", indent=2)
+        left = ", ".join(f"{reason} ({count})" for reason, count in part.left_out.items())
+        output.say(f"{part.lines} lines in {part.files} daily notes. Not noted: {left}.", indent=2)
+        for wish, place in part.requested.items():
+            output.say(f'To be remembered for good: "{wish}" It stands in {place}.', indent=2)
+
+    def _prompted(self, part: parts.Prompted) -> None:
+        rows = ((name, f"{part.with_it.get(name, 0)} of {count}") for name, count in part.prompts.items())
+        output.say("Prompts that hold it since then:", indent=2)
+        output.table(rows, indent=4)
 
     def _indexed(self, part: parts.Indexed) -> None:
         self._heading("Notes and transcripts are indexed")
@@ -83,18 +95,18 @@ class Telling:
             output.say(f"note: {notice}", indent=2)
 
     def _answered(self, part: parts.Answered) -> None:
-        self._heading("Eight questions are asked of notes and transcripts")
-        output.say(f"{part.query}", indent=2)
+        if not self._heading("Eight questions are asked of notes and transcripts"):
+            output.say()
+        output.say(part.query, indent=2)
         output.say(f"right: {part.expected}", indent=4)
         for number, hit in enumerate(part.hits[:SHOWN], 1):
             mark = "  <- the answer" if hit.evidence else "  <- the older word" if hit.outdated else ""
-            output.say(f"{number}. {hit.citation}  {hit.score:.3f}  {_origin(hit)}{mark}", indent=4)
+            output.line(f"{number}. {hit.citation}  {hit.score:.3f}  {_origin(hit)}{mark}", indent=4)
             output.say(f'"{output.shorten(hit.snippet, output.columns() - 9)}"', indent=7)
         told = "The answer is not among the hits" if part.rank is None else f"The answer is hit {part.rank}"
         if part.changed and part.newest_first:
             told += f"; what it replaced is {_rank(part.outdated_rank)}"
         output.say(f"{told}. {part.mode} search, {part.milliseconds:.0f} ms.", indent=4)
-        output.say()
 
     def _poison(self, part: parts.Poison) -> None:
         self._heading("A web page that gives orders")
@@ -104,7 +116,7 @@ class Telling:
             indent=2,
         )
         output.say(
-            f"A careless agent does as it is told and calls memory_remember. The text is {part.attempt}.", indent=2
+            f"A careless agent does as it is told and asks to remember it. The text is {part.attempt}.", indent=2
         )
         output.say(
             f"It stands in {part.prompts_with_it} of the {part.prompts_checked} prompts that were built afterwards, "
