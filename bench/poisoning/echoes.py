@@ -18,6 +18,7 @@ from bench.poisoning.channels import Payload
 from bench.poisoning.home import OWNER, PRIVATE, Home, home
 from reverie.core.provenance import is_trusted
 from reverie.core.types import Corpus, Hit, SearchRequest
+from reverie.tools import MemoryTools
 
 Pool = Mapping[str, Any]
 #: Where a line with an answer stands: its path and number.
@@ -112,7 +113,7 @@ def _bring(place: Home, payload: Payload) -> None:
     with place.memory.turn(PRIVATE, "Please read the page.", OWNER) as turn:
         turn.tool_result("web_fetch", payload.marked, source="network")
         turn.reply(payload.marked)
-        place.memory.tools(turn).call("memory_note", {"text": payload.marked})
+        MemoryTools(place.parts, turn).call("memory_note", {"text": payload.marked})
 
 
 def _recall(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import cycle, islice, product
+from itertools import cycle, islice
 
 from bench.poisoning.home import NOW, OWNER, PRIVATE, Home, home
 from reverie.core.provenance import is_trusted
+from reverie.tools import MemoryTools
 
 TODAY = f"memory/{NOW:%Y-%m-%d}.md"
 
@@ -37,7 +38,7 @@ FOREIGN = (
 
 def facts(count: int, letter: str) -> list[tuple[str, str]]:
     """Return sentences, each with the word by which it is recognised."""
-    pairs = islice(cycle(product(SENTENCES, THINGS)), count)
+    pairs = islice(zip(cycle(SENTENCES), cycle(THINGS), strict=True), count)
     words = (f"zq{letter}{number:04}" for number in range(count))
     return [(sentence.format(thing, word), word) for (sentence, thing), word in zip(pairs, words, strict=True)]
 
@@ -47,7 +48,7 @@ def foreign(place: Home, number: int, lines: int = 1) -> None:
     text = "\n".join(FOREIGN[(number + at) % len(FOREIGN)].format(f"wx{number:04}{at}") for at in range(lines))
     with place.memory.turn(PRIVATE, "Please read the page.", OWNER) as turn:
         turn.tool_result("web_fetch", text, source="network")
-        place.memory.tools(turn).call("memory_note", {"text": text})
+        MemoryTools(place.parts, turn).call("memory_note", {"text": text})
 
 
 # --- the ways in which an owner says something -----------------------------------------------------------------

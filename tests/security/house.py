@@ -12,6 +12,7 @@ from reverie.assembly import Parts, assemble
 from reverie.core.clock import CountingIds, FixedClock
 from reverie.core.provenance import may_be_candidate
 from reverie.core.types import Corpus, Hit, Provenance, SearchRequest
+from reverie.tools import MemoryTools
 from reverie.turn import Turn
 
 NOW = datetime(2031, 5, 6, 9, 30, tzinfo=UTC)
@@ -87,7 +88,7 @@ class House:
         return self.memory.turn(session, text, sender)
 
     def call(self, turn: Turn, tool: str, **arguments: Any) -> dict[str, Any]:
-        return self.memory.tools(turn).call(tool, arguments)
+        return MemoryTools(self.parts, turn).call(tool, arguments)
 
     def prompt(self, session: str = MINE, sender: Sender = OWNER) -> str:
         with self.turn(session=session, sender=sender) as turn:

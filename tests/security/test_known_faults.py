@@ -99,3 +99,13 @@ def test_the_owners_recorded_line_is_hers_although_a_page_used_the_same_few_word
     poison(house, f"{line}\n{PAGE}")
     house.memory.note(f"{line}\n- heron food")
     assert [born.origin for text, born in house.judged(TODAY) if text == line][-1] is SourceClass.OWNER
+
+
+@pytest.mark.xfail(strict=True, reason="a chunk takes over the heading above it, whoever wrote that")
+def test_i1_an_untrusted_heading_is_no_part_of_the_owners_line_below_it(house: House) -> None:
+    poison(house, f"## {PAGE}")
+    house.memory.note("- The owner keeps herons.")
+    (own,) = house.hits("herons")
+    assert own.provenance.origin is SourceClass.OWNER
+    assert "quokka" not in own.heading
+    assert all("herons" not in hit.snippet for hit in house.memory.search("quokka installer"))

@@ -323,6 +323,6 @@ def _reversed(origin: SourceClass) -> int:
 
 
 Living.TestCase.settings = settings(
-    max_examples=25, stateful_step_count=15, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=20, stateful_step_count=15, deadline=None, suppress_health_check=list(HealthCheck)
 )
-TestLiving = Living.TestCase
+TestLiving = pytest.mark.slow(Living.TestCase)
