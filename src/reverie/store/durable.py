@@ -21,6 +21,7 @@ from reverie.store.records import (
     Present,
     Recovery,
     State,
+    TrustRecord,
     WriteRecord,
     happened,
     milliseconds,
@@ -82,6 +83,11 @@ ON CONFLICT (entry, session) DO UPDATE SET
     session_key = excluded.session_key, origin = excluded.origin, observed_at = max(observed_at, excluded.observed_at)
 """
 _ORIGINS = "SELECT session, session_key, origin, observed_at FROM entry_origin WHERE entry = ? ORDER BY session"
+_TRUSTS = """
+SELECT t.seq, t.id, a.at, t.by, t.start_line, t.end_line FROM trust_act t JOIN act a USING (seq) WHERE a.path = ?
+ORDER BY t.seq
+"""
+_VOUCHED = "SELECT hash FROM act_line WHERE seq = ? AND change = 'vouched'"
 _COUNT = "SELECT count(*) FROM write_record WHERE state = 'committed'"
 _SETTING = "SELECT value FROM setting WHERE key = ?"
 _SET = "INSERT INTO setting (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
@@ -281,6 +287,21 @@ class DurableStore:
             self._add_lines(seq, "vouched", hashes)
             self.database.execute(_JUDGE_ANEW, (path,))
         return ident
+
+    def trusts(self, path: str) -> list[TrustRecord]:
+        """Return the owner's acts of trust on a file, oldest first."""
+        with self.database.transaction(immediate=False):
+            return [
+                TrustRecord(
+                    ident,
+                    path,
+                    moment(at),
+                    by,
+                    (start, end) if start is not None else None,
+                    frozenset(line for (line,) in self.database.rows(_VOUCHED, (seq,))),
+                )
+                for seq, ident, at, by, start, end in self.database.rows(_TRUSTS, (path,))
+            ]
 
     def removed(self, path: str, content_hash: str) -> None:
         """Record that Reverie removed the file. A file that vanished by itself must not be recorded so."""

@@ -55,7 +55,13 @@ def print_status(state: Status) -> None:
         output.say()
         print_skipped(engine.skipped)
     _print_list("Warnings:", [*state.warnings, *engine.mismatch])
-    _print_list("Hold untrusted lines, which are never injected by themselves:", state.untrusted_files)
+    _print_list(
+        "Hold untrusted lines, which are never injected by themselves:",
+        (
+            f"{file.path}: {file.lines}{', as the whole file is lowered' if file.whole else ''}"
+            for file in state.untrusted_files
+        ),
+    )
     _print_list("Notes:", [notice for notice in engine.notices if notice not in state.warnings])
     _print_list("Not built yet:", state.not_built)
 
