@@ -9,11 +9,13 @@
 
 from __future__ import annotations
 
+import importlib
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from reverie import doctor, trust, turn, why
 from reverie.assembly import Parts, assemble, plugin_slots, prepare
@@ -38,11 +40,13 @@ from reverie.core.types import (
 from reverie.doctor import Finding, Status
 from reverie.plugins import PluginFact
 from reverie.sessions.senders import resolve_sender
-from reverie.tools import MemoryTools
 from reverie.trust import TrustReport
 from reverie.turn import Turn
 from reverie.why import Why
 from reverie.writing.importing import ImportReport, import_markdown
+
+if TYPE_CHECKING:
+    from reverie.tools import MemoryTools
 
 
 class Memory:
@@ -234,7 +238,9 @@ class Memory:
 
     def tools(self, during: Turn) -> MemoryTools:
         """Return the memory tools that an agent is given in a turn; what they write has the class of that turn."""
-        return MemoryTools(self._parts, during)
+        # Loaded on first use: checking a model's arguments takes pydantic, and a search from the shell has none.
+        tools: type[MemoryTools] = importlib.import_module("reverie.tools").MemoryTools
+        return tools(self._parts, during)
 
     def sender(
         self,
