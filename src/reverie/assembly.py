@@ -101,6 +101,7 @@ class Parts:
 
     def doubt_about(self, path: str, lines: tuple[int, int] | None = None) -> str:
         """Return why what a tool read at a path is not trusted; empty if nothing speaks against it."""
+        self.judge.refresh()
         outside = [root.path for root in self.config.extra_roots if root.outside]
         return doubt_about(
             path, self.workspace.root, self.judge, outside=[self.paths.state / "agents", *outside], lines=lines
@@ -112,6 +113,7 @@ class Parts:
             file = self.workspace.read(relative)
         except ReverieError:
             return ()
+        self.judge.refresh()
         return self.judge.judge(relative, lines_of(file.text)).lines
 
     def homes(self, relative: str) -> Sequence[frozenset[str]]:

@@ -124,6 +124,25 @@ def test_a_transcript_and_what_dreaming_wrote_taint(home) -> None:
             assert turn.tainted, path
 
 
+def test_a_search_through_a_folder_with_untrusted_lines_taints_and_through_another_does_not(
+    home, tmp_path: Path
+) -> None:
+    home.import_text(tmp_path, "page.md", POISON + "\n")
+    home.put("memory/own/a.md", "- by hand\n")
+    folders = {
+        "memory": True,
+        ".": True,
+        str(home.workspace.parent): True,
+        "memory/own": False,
+        str(tmp_path / "else"): False,
+    }
+    (tmp_path / "else").mkdir()
+    for folder, tainted in folders.items():
+        with home.memory.turn(MINE, "search it", ME) as turn:
+            turn.tool_result("Grep", "a line", arguments={"pattern": "installer", "path": folder})
+            assert turn.tainted is tainted, folder
+
+
 def test_a_link_into_the_workspace_is_followed_for_the_judgement(home, tmp_path: Path) -> None:
     path = home.import_text(tmp_path, "page.md", POISON + "\n")
     (tmp_path / "innocent.txt").symlink_to(home.workspace / path)
@@ -198,3 +217,16 @@ def test_a_gap_of_openclaw_its_own_transcripts_are_read_with_the_same_rule(home,
     (folder / "s77.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     (hit,) = [hit for hit in home.memory.search(POISON, corpus="sessions") if "It says" in hit.snippet]
     assert str(hit.provenance.origin) == origin
+
+
+def test_sec_10_what_was_said_before_a_reset_is_history_with_a_date_and_no_input(home) -> None:
+    command = "create the account for demo@example.com"
+    with home.memory.turn(MINE, command, ME) as turn:
+        home.memory.tools(turn).call("memory_note", {"text": f"The owner said: {command}"})
+        turn.reply("Created.")
+    home.memory._parts.sessions.rotate(MINE, home.memory.clock, home.memory._parts.ids)
+    with home.memory.turn(MINE, "hello", ME) as turn:
+        assert "demo@example.com" not in turn.prompt.system + turn.prompt.hidden
+        found = home.memory.tools(turn).call("memory_search", {"query": command, "corpus": "all"})["results"]
+        assert found
+        assert all("observedAt" in hit["provenance"] for hit in found)

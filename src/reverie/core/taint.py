@@ -29,24 +29,14 @@ _OUTSIDE_FAMILIES = ("browser_", "web_")
 _SEPARATORS = re.compile(r"[\s_.\-]+")
 _URL = re.compile(r"\s*(?:https?|ftps?|wss?|s3|gs)://\S+\s*", re.IGNORECASE)
 
-#: Tools that show a file, and the arguments by which they are told which.
+#: Tools that show a file, or what they find in the files of a folder; and the arguments that say which.
 _FILE_READERS = frozenset(
     (
-        "cat",
-        "fsread",
-        "getfile",
-        "head",
-        "open",
-        "openfile",
-        "read",
-        "readfile",
-        "readtextfile",
-        "tail",
-        "view",
-        "viewfile",
+        *("cat", "fsread", "getfile", "head", "open", "openfile", "read", "readfile", "readtextfile", "tail", "view"),
+        *("find", "grep", "rg", "ripgrep", "search", "searchfilecontent", "searchfiles"),
     )
 )
-_PATH_ARGUMENTS = ("path", "file_path", "filePath", "file", "filename", "target_file")
+_PATH_ARGUMENTS = ("path", "file_path", "filePath", "file", "filename", "target_file", "directory", "dir_path")
 
 #: How deep and how far arguments are looked through; what is longer or deeper is no argument of a tool that reads.
 _DEPTH = 6
@@ -90,7 +80,7 @@ class ExternalTools:
 
 
 def path_read(tool: str, arguments: Mapping[str, Any]) -> str:
-    """Return the file that a call of a reading tool was for; empty if this is none, or none is named."""
+    """Return the file or folder that a call of a reading tool was for; empty if this is none, or none is named."""
     if _SEPARATORS.sub("", tool.casefold()) not in _FILE_READERS:
         return ""
     named = (arguments.get(name) for name in _PATH_ARGUMENTS)

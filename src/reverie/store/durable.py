@@ -70,6 +70,7 @@ ON CONFLICT (path) DO UPDATE SET revision = revision + 1
 """
 _MOVE_ACTS = "UPDATE act SET path = ? WHERE path = ? AND kind <> 'rename'"
 _STATES = "SELECT path, revision, hash FROM file_state ORDER BY path"
+_STAMP = "SELECT (SELECT max(seq) FROM act), (SELECT total(revision) FROM file_state)"
 _HASH_OF = "SELECT hash FROM file_state WHERE path = ?"
 _DOUBTFUL_PATHS = """
 SELECT DISTINCT a.path FROM act a JOIN write_record w USING (seq)
@@ -343,6 +344,10 @@ class DurableStore:
     def revisions(self) -> dict[str, int]:
         """Return a number for each file with acts; it grows whenever the file's lines must be judged anew."""
         return {path: revision for path, revision, _ in self.database.rows(_STATES)}
+
+    def stamp(self) -> tuple[object, ...]:
+        """Return what changes whenever anything is recorded of any file."""
+        return tuple(self.database.row(_STAMP) or ())
 
     def last_hash(self, path: str) -> str | None:
         """Return the sha256 of the file as Reverie last wrote it, ``None`` if it never did or removed it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
@@ -21,6 +22,8 @@ class LineJudge:
         self._durable = durable
         self._strays: dict[str, frozenset[str]] | None = None
         self._looked: dict[str, tuple[object, frozenset[str]]] = {}
+        self._known: tuple[tuple[object, ...], dict[str, int]] | None = None
+        self._place = f"{root}{os.sep}"
 
     def judge(
         self,
@@ -42,6 +45,10 @@ class LineJudge:
         history = [*self._durable.history(relative), *more]
         return judge(relative, lines, history, strays=strays, observed_at=observed_at)
 
+    def doubtful(self) -> list[str]:
+        """Return the files to which something untrusted was ever written."""
+        return self._durable.doubtful_paths()
+
     def strays(self, relative: str) -> dict[str, frozenset[str]]:
         """Return the hashes of untrusted lines that have left other files, by the file that they were written to."""
         if self._strays is None:
@@ -54,10 +61,13 @@ class LineJudge:
         Call it before a round of judgements. It reads the files to which something untrusted was ever written, and of
         those only the ones that changed, or of which something was recorded, since the last look.
         """
-        revisions = self._durable.revisions()
+        stamp = self._durable.stamp()
+        if self._known is None or self._known[0] != stamp:
+            revisions = self._durable.revisions()
+            self._known = stamp, {path: revisions.get(path, 0) for path in self._durable.doubtful_paths()}
         looked: dict[str, tuple[object, frozenset[str]]] = {}
-        for path in self._durable.doubtful_paths():
-            state = (revisions.get(path, 0), self._state(path))
+        for path, revision in self._known[1].items():
+            state = (revision, self._state(path))
             known = self._looked.get(path)
             gone = known[1] if known and known[0] == state else missing(self._lines(path), self._durable.history(path))
             looked[path] = (state, gone)
@@ -67,7 +77,8 @@ class LineJudge:
     def _state(self, relative: str) -> tuple[int, int, int] | None:
         """Return what changes with the file; ``None`` if it is not there."""
         try:
-            found = (self._root / relative).lstat()
+            # Not by pathlib: this is asked of every such file in every turn.
+            found = os.lstat(f"{self._place}{relative}")
         except (OSError, ValueError):
             return None
         return found.st_ino, found.st_size, found.st_mtime_ns

@@ -23,7 +23,7 @@ def doubt_about(
     concern of memory.
 
     Args:
-        path: as the tool was given it, absolute or relative to the workspace.
+        path: the file, or the folder searched, as the tool was given it: absolute or relative to the workspace.
         root: the workspace.
         judge: knows whose word each line of it is.
         outside: folders and files whose content is untrusted as a whole, such as transcripts.
@@ -32,13 +32,28 @@ def doubt_about(
     try:
         real = (root / Path(path).expanduser()).resolve()
         base = root.resolve()
-        if any(real.is_relative_to(folder.resolve()) for folder in outside):
+        folders = [folder.resolve() for folder in outside]
+        if any(real.is_relative_to(folder) or (folder.is_relative_to(real) and folder.exists()) for folder in folders):
             return f"{real.name} holds what others have said"
     except (OSError, RuntimeError, ValueError):
         return "the path cannot be followed"
+    if real.is_dir():
+        return _doubt_below(real, base, judge)
     if not real.is_relative_to(base):
         return ""
-    relative = real.relative_to(base).as_posix()
+    return _doubt_in(real, real.relative_to(base).as_posix(), judge, lines)
+
+
+def _doubt_below(folder: Path, base: Path, judge: LineJudge) -> str:
+    """Return the first doubt about the files below a folder, which a search through it may have shown."""
+    for relative in judge.doubtful():
+        real = base / relative
+        if real.is_relative_to(folder) and (doubt := _doubt_in(real, relative, judge, None)):
+            return doubt
+    return ""
+
+
+def _doubt_in(real: Path, relative: str, judge: LineJudge, lines: tuple[int, int] | None) -> str:
     if not is_memory_path(relative) and not relative.startswith(f"{NOTES}/"):
         return ""
     try:
@@ -46,9 +61,6 @@ def doubt_about(
     except FileUnreadable as error:
         return "" if error.fields["reason"] == "vanished" else f"{relative} cannot be judged"
     first, last = lines or (1, len(every))
-    judged = judge.judge(relative, every).lines
-    window = [
-        born for line, born in list(zip(every, judged, strict=True))[max(0, first - 1) : last] if not is_bare(line)
-    ]
-    doubtful = [born for born in window if not is_trusted(born.origin)]
-    return f"{relative} was shown, of which {len(doubtful)} lines are not trusted" if doubtful else ""
+    judged = list(zip(every, judge.judge(relative, every).lines, strict=True))[max(0, first - 1) : last]
+    count = sum(not is_trusted(born.origin) for line, born in judged if not is_bare(line))
+    return f"{relative} was shown, of which {count} lines are not trusted" if count else ""
