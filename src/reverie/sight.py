@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from reverie.core.errors import FileUnreadable, PathNotAllowed
-from reverie.core.provenance import least
-from reverie.core.types import Corpus, Hit, Passage, Provenance, SourceClass
+from reverie.core.types import Corpus, Hit, Passage, Provenance
 from reverie.recall.snippets import SNIPPET_CHARS
 from reverie.workspace.paths import is_curated
 
@@ -55,25 +54,25 @@ class Sight:
         text = "\n".join(shown).strip()
         return replace(hit, snippet=text[:SNIPPET_CHARS]) if text else None
 
-    def of_passage(self, passage: Passage) -> tuple[str, SourceClass]:
-        """Return the text of a passage as this turn may see it, and the least class of what is shown.
+    def of_passage(self, passage: Passage) -> tuple[str, Sequence[Provenance]]:
+        """Return the text of a passage as this turn may see it, and where the lines that are shown come from.
 
         Raises:
             FileUnreadable: whose lines these are cannot be told.
         """
         if passage.lines == 0:
-            return passage.text, SourceClass.AGENT
+            return passage.text, ()
         window = slice(passage.from_line - 1, passage.from_line - 1 + passage.lines)
         born = self.classes(passage.path)[window]
         if len(born) < passage.lines:
             raise FileUnreadable("The file changed while it was read", path=passage.path, reason="changed")
         if self.private:
-            return passage.text, least(one.origin for one in born)
+            return passage.text, born
         homes = [self._sees(one) for one in self.homes(passage.path)[window]]
         lines = passage.text.split("\n")
         kept = [line if seen else _WITHHELD for line, seen in zip(lines, homes, strict=False)]
-        origins = [one.origin for one, seen in zip(born, homes, strict=True) if seen]
-        return "\n".join([*kept, *lines[len(kept) :]]), least(origins or (SourceClass.AGENT,))
+        shown = [one for one, seen in zip(born, homes, strict=True) if seen]
+        return "\n".join([*kept, *lines[len(kept) :]]), shown
 
     def _sees(self, homes: frozenset[str]) -> bool:
         return not homes or bool(homes & self.sessions)

@@ -26,6 +26,7 @@ from reverie.core.types import (
     Provenance,
     SearchRequest,
     SearchResult,
+    SessionKind,
     SourceClass,
     Written,
 )
@@ -181,7 +182,7 @@ class MemoryTools:
             found = replace(found, notices=(*found.notices, "what belongs to another conversation was left out"))
         found = replace(found, hits=tuple(shown[:limit]))
         for hit in found.hits:
-            if not provenance.is_trusted(hit.provenance.origin):
+            if self._lowers(hit.provenance):
                 self._turn.taint(f"memory_search showed {hit.citation}")
         return self._found(found)
 
@@ -212,17 +213,27 @@ class MemoryTools:
         try:
             self._sight.check(given.path)
             passage = self._parts.engine.get(given.path, given.from_line or 1, given.lines or GET_LINES)
-            text, origin = self._sight.of_passage(passage)
+            text, born = self._sight.of_passage(passage)
         except PathNotAllowed as error:
             return {"status": "error", "code": "MEMORY_PATH_NOT_ALLOWED", "error": str(error)}
         except ReverieError as error:
             return {"status": "error", "code": "MEMORY_READ_FAILED", "error": str(error)}
         if passage.status == "not_found":
             return {"status": "not_found", "text": "", "path": passage.path}
-        if not provenance.is_trusted(origin):
+        if any(self._lowers(one) for one in born):
             self._turn.taint(f"memory_get showed {passage.path}")
+        origin = provenance.least(one.origin for one in born) if born else SourceClass.AGENT
+        if not provenance.is_trusted(origin):
             text = framed(text, passage.path, origin)
         return _passage(passage, text)
+
+    def _lowers(self, born: Provenance) -> bool:
+        """Say whether showing a text lowers the turn.
+
+        What may never be learned must not come back as the agent's own words, also where it is no stranger's (I3).
+        """
+        confined = self._turn.kind is SessionKind.INTERACTIVE and born.kind in provenance.CONFINED
+        return confined or not provenance.is_trusted(born.origin)
 
     # --- writing ---
 

@@ -122,7 +122,7 @@ def test_a_reworded_untrusted_line_lowers_its_file_until_the_owner_vouches(house
     poison(house, PAGE)
     house.put(TODAY, [line.replace("Always", "Never mind,") for line in house.lines(TODAY)])
     assert house.line_of(TODAY, "herons").origin is SourceClass.UNTRUSTED
-    assert house.memory.status().untrusted_files == (TODAY,)
+    assert [(file.path, file.whole) for file in house.memory.status().untrusted_files] == [(TODAY, True)]
     house.parts.writer.trust(TODAY, "me")
     assert house.line_of(TODAY, "herons").origin is SourceClass.OWNER
     assert house.line_of(TODAY, "quokka").origin is SourceClass.AGENT

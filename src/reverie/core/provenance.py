@@ -20,7 +20,7 @@ _RANK = {origin: rank for rank, origin in enumerate(TRUST_ORDER)}
 TRUSTED = frozenset({SourceClass.OWNER, SourceClass.AGENT})
 
 #: Kinds of session from which nothing is ever learned (I3), in the order in which they win when kinds differ.
-_CONFINED = (SessionKind.CRON, SessionKind.HEARTBEAT, SessionKind.SUBAGENT)
+CONFINED = (SessionKind.CRON, SessionKind.HEARTBEAT, SessionKind.SUBAGENT)
 
 
 class Role(StrEnum):
@@ -70,7 +70,7 @@ def merge(parts: Iterable[Provenance]) -> Provenance:
     kind = common_kind(part.kind for part in every)
     session = _shared(part.session for part in every)
     if kind is SessionKind.UNKNOWN:
-        kind = next((one for one in _CONFINED if any(part.kind is one for part in every)), kind)
+        kind = next((one for one in CONFINED if any(part.kind is one for part in every)), kind)
         # Of unknown kind and without a session is what a person wrote by hand; this was not.
         strange = {part.session for part in every if part.kind is SessionKind.UNKNOWN and part.session is not None}
         session = session or min(strange, default=None)
