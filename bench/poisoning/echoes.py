@@ -99,7 +99,7 @@ def echoes(questions: Sequence[str], attacks: Sequence[str]) -> list[Payload]:
 
 def write_notes(pool: Pool, workspace: Path) -> dict[str, tuple[str, int]]:
     """Write the pool's notes and return where each of its lines stands."""
-    where = {}
+    where: dict[str, tuple[str, int]] = {}
     for note in pool["files"]:
         lines = [note["head"], "", *(text for _, text in note["lines"])]
         target = workspace / note["path"]
