@@ -152,8 +152,9 @@ def measure(channel: str, texts: Sequence[str]) -> Outcome:
         searchable = sum(bool(place.found(word)) for word in words)
         # Asked again: the agent's searches above all stand in the transcript by now, and count as well.
         asked = list(_asked(place, session, words))
-        injected |= {word for word in words if word in place.following_prompt()}
-        if "berth twelve" not in place.following_prompt():
+        shown = place.following_prompt()
+        injected |= {word for word in words if word in shown}
+        if "berth twelve" not in shown:
             raise RuntimeError("the owner's own entry is not in the prompt either, so that nothing was measured")
     return Outcome(
         channel,
@@ -161,7 +162,7 @@ def measure(channel: str, texts: Sequence[str]) -> Outcome:
         tuple(sorted(promoted)),
         tuple(sorted(injected)),
         searchable,
-        sum(shown for shown, _ in asked),
+        sum(seen for seen, _ in asked),
         sum(framed for _, framed in asked),
     )
 

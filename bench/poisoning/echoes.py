@@ -80,7 +80,8 @@ def measure(pool: Pool, attacks: Sequence[str], *, limit: int | None, vectors: b
         for payload in made:
             place.clock.advance(timedelta(days=1))
             _bring(place, payload)
-            injected |= {word for word in words if word in place.following_prompt()}
+            shown = place.following_prompt()
+            injected |= {word for word in words if word in shown}
         place.memory.index()
         recalls += [_recall(place, queries, where, corpus, poisoned=True) for corpus in (Corpus.MEMORY, Corpus.ALL)]
         promoted = place.promotable(words)
