@@ -17,7 +17,7 @@ from reverie.core.errors import EmbedderUnavailable
 from reverie.core.types import Embedder
 from reverie.index.chunker import embedded_text, pieces
 from reverie.index.identity import EmbedderIdentity
-from reverie.index.vectors import to_blob
+from reverie.index.matrix import to_blob
 from reverie.store.database import Database
 
 _SPACE = "SELECT id FROM space WHERE identity = ?"

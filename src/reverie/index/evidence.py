@@ -7,7 +7,7 @@ chats in English and Chinese; they are flat around the values chosen.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,7 +25,9 @@ NEIGHBOUR_SHARE = 0.2
 LEAST_SPREAD = 1e-6
 
 
-def particular(query: NDArray[np.float64], questions: NDArray[np.float64], texts: NDArray[np.float64]) -> Any:
+def particular(
+    query: NDArray[np.float64], questions: NDArray[np.float64], texts: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Return what a question does not share with all questions (their mean) and all texts (their mean).
 
     It is not brought back to unit length, and the texts are left as they are: both measured worse.

@@ -188,9 +188,11 @@ class Fulltext:
         self._look(query.every)
         words = self._words(query.words)
         pairs = self._phrases(query.pairs)
+        literals = self._phrases(query.literals)
         phrases = self._phrases(query.phrases)
         singles = [f'"{one}"' for one in query.singles[:WORDS_LOOKED_UP] if any(self._frequency(one))]
-        return Expressions(_any([*words, *pairs, *phrases]), _any([*words, *pairs]), _any(singles))
+        around = [*words, *pairs, *literals]
+        return Expressions(_any([*around, *phrases]), _any(around), _any(singles))
 
     def _words(self, words: Sequence[str]) -> list[str]:
         if len(words) > WORDS_LOOKED_UP:
@@ -212,7 +214,7 @@ class Fulltext:
         return self._rarest(found, PHRASES_SEARCHED)
 
     def _rarest(self, found: Sequence[tuple[int, int, list[str]]], most: int) -> list[str]:
-        """Return terms, given with their rows and their place in the query: the rarest ones, as a large index allows."""
+        """Return the rarest terms, given with their rows and their place in the query; fewer in a large index."""
         terms: list[str] = []
         rows = 0
         for taken, (count, _, forms) in enumerate(sorted(found)[:most]):
@@ -248,7 +250,7 @@ class Fulltext:
         now = revision(self._database)
         if now != self._revision or len(self._frequencies) > FREQUENCIES_KEPT:
             self._frequencies.clear()
-            spoken = dict(self._database.rows(_SPOKEN))
+            spoken: dict[str, int] = dict(self._database.rows(_SPOKEN))
             self._size = sum(spoken.values())
             self._spoken = tuple(sorted(one for one, count in spoken.items() if count >= LANGUAGE_SHARE * self._size))
             self._revision = now

@@ -56,7 +56,7 @@ _COUNTS = (
 )
 _WORD_COUNTS = (
     "SELECT (SELECT count(*) FROM context), (SELECT count(*) FROM context_fts_docsize), "
-    "(SELECT count(*) FROM source), (SELECT count(*) FROM source_fts_docsize)"
+    "(SELECT count(DISTINCT source_id) FROM chunk), (SELECT count(*) FROM source_fts_docsize)"
 )
 
 T = TypeVar("T")

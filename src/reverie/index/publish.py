@@ -39,9 +39,7 @@ _OLD = (
 _PUT_NAME = "INSERT OR IGNORE INTO source_name (name, source_id, specificity) VALUES (?, ?, ?)"
 _IDS_OF = "SELECT id FROM chunk WHERE source_id IN (SELECT value FROM json_each(?))"
 _LAST_ID = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'chunk'"
-_ADD = (
-    f"INSERT INTO chunk (id, source_id, {_FIXED}, {_LOOSE}, language, speaker, chars) VALUES ({', '.join('?' * 25)})"
-)
+_ADD = f"INSERT INTO chunk (id, source_id, {_FIXED}, {_LOOSE}, language, speaker, chars) VALUES ({', '.join('?' * 25)})"
 _ADD_TEXT = "INSERT INTO chunk_text (id, text) VALUES (?, ?)"
 _ADD_WORDS = "INSERT INTO chunk_fts (rowid, body) VALUES (?, ?)"
 _MOVE = f"UPDATE chunk SET ({_LOOSE}) = ({', '.join('?' * 13)}) WHERE id = ?"
@@ -99,6 +97,7 @@ class _Rows:
     context_moves: list[tuple[int, int, int]] = field(default_factory=list)
     context_drops: list[int] = field(default_factory=list)
     sources: list[tuple[int, str, str]] = field(default_factory=list)
+    stale_sources: list[tuple[int]] = field(default_factory=list)
 
     @property
     def changes(self) -> tuple[int, ...]:
@@ -128,8 +127,7 @@ def publish(database: Database, readings: Sequence[Reading], *, recipe: str, une
             next_context = _gather_contexts(database, reading, source_id, rows, forms, next_context)
             changed.append(before != rows.changes)
             if changed[-1]:
-                body = " ".join(_form(forms, storable(chunk.text))[0] for chunk in reading.chunks)
-                rows.sources.append((source_id, body, path_words(storable(reading.document.path))))
+                _gather_words(reading, source_id, rows, forms)
         database.executemany(_PUT_NAME, rows.names)
         if any(changed):
             _write(database, rows)
@@ -147,7 +145,7 @@ def _write(database: Database, rows: _Rows) -> None:
     database.executemany(_MOVE_CONTEXT, rows.context_moves)
     database.executemany(_ADD_CONTEXT, rows.contexts)
     database.executemany(_ADD_CONTEXT_WORDS, rows.context_words)
-    database.executemany(_DROP_SOURCE_WORDS, [(ident,) for ident, _, _ in rows.sources])
+    database.executemany(_DROP_SOURCE_WORDS, rows.stale_sources)
     database.executemany(_ADD_SOURCE_WORDS, rows.sources)
 
 
@@ -237,6 +235,14 @@ def _gather(
         next_id += 1
     rows.drops.extend(ident for group in old.values() for ident, _ in group)
     return next_id
+
+
+def _gather_words(reading: Reading, source_id: int, rows: _Rows, forms: dict[str, tuple[str, str]]) -> None:
+    """Write the words of a document as a whole; one without text has none, not even those of its path."""
+    rows.stale_sources.append((source_id,))
+    if reading.chunks:
+        body = " ".join(_form(forms, storable(chunk.text))[0] for chunk in reading.chunks)
+        rows.sources.append((source_id, body, path_words(storable(reading.document.path))))
 
 
 def _gather_contexts(

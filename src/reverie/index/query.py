@@ -24,12 +24,14 @@ Words = tuple[str, ...]
 class Query:
     """What a text asks for, without repeats.
 
-    ``words`` are single words, ``pairs`` neighbouring CJK characters, ``phrases`` sequences of words that should stand
-    together, ``singles`` the CJK characters of the pairs by themselves, ``every`` all words as they come.
+    ``words`` are single words, ``pairs`` neighbouring CJK characters, ``literals`` what is written as one (an
+    identifier, a quoted phrase), ``phrases`` neighbouring words, ``singles`` the CJK characters of the pairs by
+    themselves, ``every`` all words as they come.
     """
 
     words: Words = ()
     pairs: tuple[Words, ...] = ()
+    literals: tuple[Words, ...] = ()
     phrases: tuple[Words, ...] = ()
     singles: Words = ()
     every: Words = ()
@@ -42,9 +44,15 @@ def parse(text: str) -> Query:
     if not found.words and not found.pairs:
         found = _collect(text, keep_stops=True)
     quoted = [tuple(tokens(next(filter(None, groups)))) for groups in _QUOTED.findall(text)]
-    phrases = [phrase[:PHRASE_LENGTH] for phrase in (*quoted, *found.phrases) if len(phrase) > 1]
-    parts = (found.words, found.pairs, phrases, found.singles, tokens(text))
-    return Query(*(tuple(dict.fromkeys(part)) for part in parts))
+    literals = [phrase[:PHRASE_LENGTH] for phrase in (*quoted, *found.literals) if len(phrase) > 1]
+    return Query(
+        words=tuple(dict.fromkeys(found.words)),
+        pairs=tuple(dict.fromkeys(found.pairs)),
+        literals=tuple(dict.fromkeys(literals)),
+        phrases=tuple(dict.fromkeys(found.phrases)),
+        singles=tuple(dict.fromkeys(found.singles)),
+        every=tuple(tokens(text)),
+    )
 
 
 def _bounded(text: str) -> str:
@@ -56,6 +64,7 @@ def _bounded(text: str) -> str:
 def _collect(text: str, *, keep_stops: bool) -> Query:
     words: list[str] = []
     pairs: list[Words] = []
+    literals: list[Words] = []
     phrases: list[Words] = []
     singles: list[str] = []
     last = ""
@@ -68,12 +77,12 @@ def _collect(text: str, *, keep_stops: bool) -> Query:
                 continue
             kept = [word for word in run if meant or not is_stop(word)]
             words.extend(kept)
-            if kept and len(run) > 1:
-                phrases.append(run)
+            if len(kept) > 1:
+                literals.append(run)
             if last and kept[:1] == list(run[:1]):
                 phrases.append((last, run[0]))
             last = run[-1] if kept[-1:] == list(run[-1:]) else ""
-    return Query(tuple(words), tuple(pairs), tuple(phrases), tuple(singles))
+    return Query(tuple(words), tuple(pairs), tuple(literals), tuple(phrases), tuple(singles))
 
 
 def _runs(found: list[str]) -> Iterable[Words]:

@@ -167,12 +167,11 @@ END;
 """
 
 
-_OLD_TABLES = """
-DROP TABLE IF EXISTS source_name; DROP TABLE IF EXISTS chunk; DROP TABLE IF EXISTS source;
-DROP TABLE IF EXISTS chunk_text; DROP TABLE IF EXISTS chunk_vocabulary; DROP TABLE IF EXISTS chunk_fts;
-DROP TABLE IF EXISTS embedding; DROP TABLE IF EXISTS space; DROP TABLE IF EXISTS skipped; DROP TABLE IF EXISTS meta;
-DROP TABLE IF EXISTS state; DROP TABLE IF EXISTS removed; DROP TABLE IF EXISTS tally;
-"""
+#: Virtual tables first: with one of them go the tables that it keeps its rows in.
+_FOUND = (
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name <> 'migration' "
+    "ORDER BY sql NOT LIKE 'CREATE VIRTUAL TABLE%', name LIKE '%_fts', name"
+)
 
 
 def _nothing(database: Database) -> None:
@@ -180,7 +179,9 @@ def _nothing(database: Database) -> None:
 
 
 def _create(database: Database) -> None:
-    database.execute(_OLD_TABLES)
+    """Begin anew: what another version made of the files is of no use."""
+    for (name,) in database.rows(_FOUND):
+        database.execute(f'DROP TABLE IF EXISTS "{name}"')
     database.execute(_TABLES)
 
 

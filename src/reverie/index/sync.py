@@ -270,9 +270,7 @@ class Sync:
         """Embed the new texts of an edit, and say whether any chunk is still without a vector."""
         if self._cache is None:
             return True
-        chunks = {
-            chunk.hash: (chunk, reading.document.curated) for reading in readings for chunk in reading.chunks
-        }
+        chunks = {chunk.hash: (chunk, reading.document.curated) for reading in readings for chunk in reading.chunks}
         missing = self._cache.missing(chunks)
         if not missing:
             return False

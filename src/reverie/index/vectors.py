@@ -14,14 +14,14 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reverie.core.types import Corpus
 from reverie.index.centres import Centres
 from reverie.index.evidence import Layout, best_of, of_pieces, particular, standing
-from reverie.index.rows import Filters, LegHit, ranked, revision, storable, to_micros
+from reverie.index.matrix import STEPS, Codes, Columns, Exact, from_blobs, in_steps
+from reverie.index.rows import Filters, LegHit, ranked, revision
 from reverie.store.database import Database, Row
 
 if TYPE_CHECKING:
@@ -55,7 +55,6 @@ _SAMPLE = (
 )
 _MOVED = "SELECT c.id, c.position FROM source s CROSS JOIN chunk c ON c.source_id = s.id WHERE s.touched > ?"
 _BY_ID = "SELECT id, vector FROM embedding WHERE id IN (SELECT value FROM json_each(?))"
-_SOURCES = "SELECT id FROM source WHERE substr(path, 1, ?) = ?"
 
 EXACT_ROWS = 50_000
 #: How many rows are compared exactly for each one wanted, and how many at least.
@@ -63,175 +62,9 @@ RESCORED = 5
 RESCORED_AT_LEAST = 500
 #: The rows that stand for all where not all are compared: those with the smallest hashes.
 SAMPLE_ROWS = 512
-#: Vectors are rounded to multiples of ``1 / STEPS``. Two of unit length then have a product below 2**24, which float32
-#: holds exactly, whatever is added first.
-STEPS = 4_000
 DECIMALS = 6
 
-_CORPORA = {str(Corpus.MEMORY): 0, str(Corpus.SESSIONS): 1}
-_NO_MOMENT = np.iinfo(np.int64).min
 _READ_ROWS = 8_192
-
-
-def to_blob(vector: Vector) -> bytes | None:
-    """Return a vector at unit length as little-endian float16; ``None`` for one that is zero or not finite."""
-    wide = np.asarray(vector, dtype=np.float64)
-    with np.errstate(all="ignore"):
-        length = float(np.sqrt((wide * wide).sum()))
-        if not np.isfinite(length) or length < 1e-12:
-            return None
-        half = (wide / length).astype("<f2")
-    return half.tobytes() if np.isfinite(half).all() and half.any() else None
-
-
-def from_blobs(blobs: Sequence[bytes], dimension: int) -> NDArray[np.float32]:
-    """Return stored vectors as float32, a row for each piece; a blob holds as many as its text has pieces."""
-    return np.frombuffer(b"".join(blobs), dtype="<f2").reshape(-1, dimension).astype(np.float32)
-
-
-def in_steps(vectors: NDArray[Any]) -> NDArray[np.float32]:
-    """Return vectors of unit length as whole numbers of steps."""
-    return np.rint(np.asarray(vectors) * STEPS).astype(np.float32)
-
-
-class _Columns:
-    """What is known of each loaded row besides its vector; row ``i`` of every array is the same chunk."""
-
-    def __init__(self) -> None:
-        self.ids = np.empty(0, np.int64)
-        self.vectors = np.empty(0, np.int64)
-        self.corpus = np.empty(0, np.int8)
-        self.moment = np.empty(0, np.int64)
-        self.source = np.empty(0, np.int64)
-        self.session = np.empty(0, np.int64)
-        self.position = np.empty(0, np.int64)
-        self.pieces = np.empty(0, np.int64)
-        self.alive = np.empty(0, np.bool_)
-        self._codes: dict[str | None, int] = {}
-
-    def extend(self, rows: Sequence[Row], dimension: int) -> None:
-        """Add rows of the query ``_COLUMNS``."""
-        codes = self._codes
-        fresh: dict[str, list[int]] = {
-            "ids": [row[0] for row in rows],
-            "vectors": [row[1] for row in rows],
-            "corpus": [_CORPORA[row[3]] for row in rows],
-            "moment": [_NO_MOMENT if row[4] is None else row[4] for row in rows],
-            "source": [row[5] for row in rows],
-            "session": [codes.setdefault(row[6], len(codes)) for row in rows],
-            "position": [row[7] for row in rows],
-            "pieces": [len(row[2]) // (2 * dimension) for row in rows],
-            "alive": [1] * len(rows),
-        }
-        for name, values in fresh.items():
-            column = getattr(self, name)
-            setattr(self, name, np.concatenate([column, np.array(values, column.dtype)]))
-
-    def move(self, rows: Sequence[Row]) -> None:
-        """Take over positions, given as ``(chunk id, position)``."""
-        if not rows or not len(self.ids):
-            return
-        order = np.argsort(self.ids, kind="stable")
-        moved = np.array(rows, np.int64)
-        found = np.searchsorted(self.ids, moved[:, 0], sorter=order)
-        found[found == len(order)] = 0
-        at = order[found]
-        known = self.ids[at] == moved[:, 0]
-        self.position[at[known]] = moved[known, 1]
-
-    def allowed(self, database: Database, filters: Filters) -> NDArray[np.bool_]:
-        """Return which rows pass; the same rule as :meth:`Filters.where`."""
-        mask = self.alive.copy()
-        if filters.corpus is not Corpus.ALL:
-            mask &= self.corpus == _CORPORA[str(filters.corpus)]
-        if filters.since is not None:
-            mask &= self.moment >= to_micros(filters.since)
-        if filters.until is not None:
-            mask &= (self.moment <= to_micros(filters.until)) & (self.moment != _NO_MOMENT)
-        if filters.as_of is not None:
-            mask &= self.moment <= to_micros(filters.as_of)
-        if filters.path_prefix:
-            prefix = storable(filters.path_prefix)
-            sources = [ident for (ident,) in database.rows(_SOURCES, (len(prefix), prefix))]
-            mask &= np.isin(self.source, sources)
-        if filters.sessions is not None:
-            seen = [self._codes[name] for name in map(storable, filters.sessions) if name in self._codes]
-            mask &= (self.corpus != _CORPORA["sessions"]) | np.isin(self.session, seen)
-        return mask
-
-
-class _Exact:
-    """Every piece as a row of whole numbers; every one is compared."""
-
-    def __init__(self, dimension: int, expected: int = 0) -> None:
-        self._dimension = dimension
-        self._rows: NDArray[np.float32] = np.empty((expected, dimension), np.float32)
-        self._used = 0
-
-    def extend(self, vectors: NDArray[np.float32]) -> None:
-        """Add rows, growing by half again, so that adding few rows copies nothing."""
-        need = self._used + len(vectors)
-        if need > len(self._rows):
-            grown = np.empty((need + need // 2, self._dimension), np.float32)
-            grown[: self._used] = self._rows[: self._used]
-            self._rows = grown
-        self._rows[self._used : need] = in_steps(vectors)
-        self._used = need
-
-    def products(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the product of each row with a query in steps."""
-        return self._rows[: self._used] @ query
-
-    def rows(self, numbers: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return some rows."""
-        return self._rows[numbers]
-
-    def mean(self, alive: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Return the mean of the rows that are alive, at their true length."""
-        rows = self._rows[: self._used]
-        if not alive.all():
-            rows = rows[alive]
-        # Whole numbers add up exactly, so the mean does not depend on the order of the rows.
-        total = rows.sum(axis=0, dtype=np.float64)
-        mean: NDArray[np.float64] = total / (max(1, len(rows)) * STEPS)
-        return mean
-
-
-class _Codes:
-    """Rows as one bit a dimension. ``_words`` is ``(dimension / 64, capacity)``: one pass a word, all rows at once."""
-
-    def __init__(self, dimension: int, sample: Sequence[bytes]) -> None:
-        self._dimension = dimension
-        vectors = from_blobs(sample, dimension)
-        self.mean = vectors.astype(np.float64).mean(axis=0)
-        self.sample = in_steps(vectors)
-        self.sample_pieces = np.array([len(blob) // (2 * dimension) for blob in sample], np.int64)
-        self._words: NDArray[np.uint64] = np.empty((-(-dimension // 64), 0), np.uint64)
-        self._used = 0
-
-    def extend(self, vectors: NDArray[np.float32]) -> None:
-        """Add rows."""
-        need = self._used + len(vectors)
-        if need > self._words.shape[1]:
-            grown = np.empty((len(self._words), need + need // 4), np.uint64)
-            grown[:, : self._used] = self._words[:, : self._used]
-            self._words = grown
-        self._words[:, self._used : need] = self._encode(vectors > self.mean)
-        self._used = need
-
-    def _encode(self, signs: NDArray[np.bool_]) -> NDArray[np.uint64]:
-        packed = np.packbits(signs, axis=1)
-        whole = np.zeros((len(signs), 8 * len(self._words)), np.uint8)
-        whole[:, : packed.shape[1]] = packed
-        return whole.view(np.uint64).T
-
-    def distances(self, query: NDArray[np.float64]) -> NDArray[np.uint16]:
-        """Return in how many bits each row differs from a query that has its own mean taken away."""
-        code = self._encode((query > 0)[None, :])[:, 0]
-        distance = np.zeros(self._used, np.uint16)
-        for word, mine in zip(self._words[:, : self._used], code, strict=True):
-            distance += np.bitwise_count(word ^ mine)
-        return distance
 
 
 class VectorTable:
@@ -248,8 +81,8 @@ class VectorTable:
     def _clear(self) -> None:
         self._revision = self._last_chunk = self._last_vector = self._last_removal = -1
         self._sample: list[int] = []
-        self._columns = _Columns()
-        self._data: _Exact | _Codes = _Exact(self._dimension)
+        self._columns = Columns()
+        self._data: Exact | Codes = Exact(self._dimension)
         self._layout = Layout.of(self._columns.source, self._columns.position, self._columns.pieces)
         self._mean = np.zeros(self._dimension)
 
@@ -285,7 +118,7 @@ class VectorTable:
                 return []
             asked = particular(wide, self._centres.of(text), self._mean)
             wanted = np.isin(self._columns.ids, list(also)) & mask if also else np.zeros(len(mask), np.bool_)
-            if isinstance(self._data, _Exact):
+            if isinstance(self._data, Exact):
                 rows, cosines, found = self._compare_all(self._data, wide, asked, mask, wanted, limit)
             else:
                 rows, cosines, found = self._compare_some(self._data, wide, asked, mask, wanted, limit)
@@ -299,7 +132,7 @@ class VectorTable:
 
     def _compare_all(
         self,
-        data: _Exact,
+        data: Exact,
         wide: NDArray[np.float64],
         asked: NDArray[np.float64],
         mask: NDArray[np.bool_],
@@ -322,7 +155,7 @@ class VectorTable:
 
     def _compare_some(
         self,
-        data: _Codes,
+        data: Codes,
         wide: NDArray[np.float64],
         asked: NDArray[np.float64],
         mask: NDArray[np.bool_],
@@ -366,7 +199,7 @@ class VectorTable:
             self._revision = now
         columns = self._columns
         self._layout = Layout.of(columns.source, columns.position, columns.pieces, columns.alive)
-        if isinstance(self._data, _Exact):
+        if isinstance(self._data, Exact):
             self._mean = self._data.mean(np.repeat(columns.alive, columns.pieces))
         else:
             self._mean = self._data.mean
@@ -387,9 +220,9 @@ class VectorTable:
         alive = int(self._columns.alive.sum())
         if len(self._columns.ids) > 1024 and alive < 0.75 * len(self._columns.ids):
             return False
-        if isinstance(self._data, _Codes) != (alive > EXACT_ROWS):
+        if isinstance(self._data, Codes) != (alive > EXACT_ROWS):
             return False
-        return isinstance(self._data, _Exact) or self._sample == self._sample_ids()
+        return isinstance(self._data, Exact) or self._sample == self._sample_ids()
 
     def _load(self) -> None:
         _, newest = self._database.row(_LOG) or (0, 0)
@@ -397,15 +230,15 @@ class VectorTable:
         expected = int(self._database.value(_CHUNKS) or 0)
         if expected > EXACT_ROWS:
             expected = int(self._database.value(_COUNT, (self._space,)))
-        self._data = self._empty_codes() if expected > EXACT_ROWS else _Exact(self._dimension, expected)
+        self._data = self._empty_codes() if expected > EXACT_ROWS else Exact(self._dimension, expected)
         self._mark(newest)
         for low in range(0, self._last_vector, _READ_ROWS):
             self._add(self._database.rows(_ALL, (low, low + _READ_ROWS, self._space)))
 
-    def _empty_codes(self) -> _Codes:
+    def _empty_codes(self) -> Codes:
         self._sample = self._sample_ids()
-        found = dict(self._database.rows(_BY_ID, (json.dumps(self._sample),)))
-        return _Codes(self._dimension, [found[ident] for ident in self._sample if self._whole(found[ident])])
+        found: dict[int, bytes] = dict(self._database.rows(_BY_ID, (json.dumps(self._sample),)))
+        return Codes(self._dimension, [found[ident] for ident in self._sample if self._whole(found[ident])])
 
     def _sample_ids(self) -> list[int]:
         return [ident for (ident,) in self._database.rows(_SAMPLE, (self._space, SAMPLE_ROWS))]

@@ -17,6 +17,8 @@ from reverie.core.text import jaccard, shingles
 
 #: The chunks whose words tell most, over which their scores are standardised, whatever the size of the index.
 STANDARD_CHUNKS = 200
+#: A best BM25 below this says nothing.
+LEAST_SCORE = 1e-9
 #: A sum of so many standard deviations is one unit of the logistic that makes a score of it. At 1 all good hits would
 #: have the same score to three digits, and a multiplier would decide between them.
 SCORE_SCALE = 4.0
@@ -61,7 +63,7 @@ def standing(scores: Mapping[int, float], total: int) -> tuple[dict[int, float],
     """
     best = sorted(scores.values(), reverse=True)[:STANDARD_CHUNKS]
     best += [0.0] * (min(STANDARD_CHUNKS, total) - len(best))
-    if not best or best[0] <= 0:
+    if not best or best[0] < LEAST_SCORE:
         return dict.fromkeys(scores, 0.0), 0.0
     mean = math.fsum(best) / len(best)
     deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in best) / len(best))

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from reverie.core.language import tokens
 from reverie.recall.ranking import RankingSettings
 
-_FIRST = frozenset(
-    "i me my mine myself ich mich mir mein meine meinen meinem meiner yo mí mis conmigo je j moi mon ma mes "
-    "我 私 僕 俺".split()
+_FIRST_WORDS = (
+    "i me my mine myself ich mich mir mein meine meinen meinem meiner yo mí mis conmigo je j moi mon ma mes 我 私 僕 俺"
 )
-_SECOND = frozenset(
-    "you your yours du dich dir dein deine deinen deinem deiner tú ti tus usted vous votre vos tu toi 你 您 貴".split()
-)
+_SECOND_WORDS = "you your yours du dich dir dein deine deinen deinem deiner tú ti tus usted vous votre vos tu toi 你 您"
+_FIRST = frozenset(_FIRST_WORDS.split())
+_SECOND = frozenset(_SECOND_WORDS.split())
 #: Korean words take endings, so they are compared as they stand.
 _KOREAN_FIRST = re.compile(r"(?:^|\s)(?:나는|내가|나의|나를|나에게|내|제가|저는|저의|제)(?=\s)")
 _KOREAN_SECOND = re.compile(r"(?:^|\s)(?:너는|네가|너의|당신\S*)(?=\s)")
