@@ -1,111 +1,95 @@
-"""The keyword leg: any text of a person made into an FTS5 query, and the ranked answer.
+"""The keyword leg: what the words of a question have to do with every chunk, counted on three levels.
 
-The index holds stems and single CJK characters (:func:`reverie.core.language.index_form`), so a query word becomes
-every stem that it may have, joined by OR. What stands together in the query (``load_user_prefs``, ``km/h``, a quoted
-phrase, neighbouring CJK characters) is asked for as a phrase as well, which ranks a literal match first. Only words
-that we made ourselves reach FTS5, each in quotes, so no text can be a syntax error.
+The index holds stems and single CJK characters (:func:`reverie.core.language.index_form`), so a query word becomes the
+stems that it may have, joined by OR: in the language of the question and in those that the index is written in, and
+in no other. A stem of a language that hardly occurs is rare by accident, and BM25 takes what is rare for what matters.
+
+What stands together in the query (``load_user_prefs``, ``km/h``, a quoted phrase, neighbouring words) is asked for as
+a phrase as well, which ranks a literal match first; so are neighbouring CJK characters, which are words more often
+than single ones. Only words that we made ourselves reach FTS5, each in quotes, so no text can be a syntax error.
 """
 
 from __future__ import annotations
 
-import itertools
-import re
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from reverie.core.language import STEMMED, is_cjk, is_stop, stem, tokens, variants
+from reverie.core.language import guess, is_cjk, stem, variants
+from reverie.index.query import parse
 from reverie.index.rows import Filters, LegHit, ranked, revision, tally
 from reverie.store.database import Database
 
-_MATCH = "SELECT rowid, bm25(chunk_fts, {weights}) AS cost FROM chunk_fts WHERE chunk_fts MATCH ? ORDER BY cost LIMIT ?"
-_MATCH_FILTERED = (
-    "SELECT chunk_fts.rowid, bm25(chunk_fts, {weights}) AS cost FROM chunk_fts "
+_LINES = "SELECT rowid, bm25(chunk_fts) AS cost FROM chunk_fts WHERE chunk_fts MATCH ? ORDER BY cost LIMIT ?"
+_LINES_FILTERED = (
+    "SELECT chunk_fts.rowid, bm25(chunk_fts) AS cost FROM chunk_fts "
     "CROSS JOIN chunk c ON c.id = chunk_fts.rowid CROSS JOIN source s ON s.id = c.source_id "
     "WHERE chunk_fts MATCH ? AND {where} ORDER BY cost LIMIT ?"
 )
-_FREQUENCY = "SELECT doc FROM chunk_vocabulary WHERE term = ?"
+_CONTEXTS = (
+    "SELECT rowid, bm25(context_fts, 1.0, {heading}) AS cost FROM context_fts WHERE context_fts MATCH ? "
+    "ORDER BY cost LIMIT ?"
+)
+_CONTEXTS_FILTERED = (
+    "SELECT context_fts.rowid, bm25(context_fts, 1.0, {heading}) AS cost FROM context_fts "
+    "CROSS JOIN context x ON x.id = context_fts.rowid CROSS JOIN source s ON s.id = x.source_id "
+    "CROSS JOIN chunk c ON c.source_id = x.source_id AND c.position = x.first "
+    "WHERE context_fts MATCH ? AND {where} ORDER BY cost LIMIT ?"
+)
+_SOURCES = (
+    "SELECT rowid, bm25(source_fts, 1.0, {path}) AS cost FROM source_fts WHERE source_fts MATCH ? ORDER BY cost LIMIT ?"
+)
+_INSIDE = (
+    "SELECT x.id, c.id, c.source_id FROM json_each(?) j CROSS JOIN context x ON x.id = j.value "
+    "CROSS JOIN chunk c ON c.source_id = x.source_id AND c.position BETWEEN x.first AND x.last "
+    "CROSS JOIN source s ON s.id = c.source_id {where}"
+)
+_SOURCES_OF = "SELECT c.id, c.source_id FROM chunk c WHERE c.id IN (SELECT value FROM json_each(?))"
+_FIRST_OF = (
+    "SELECT min(c.position), c.id, c.source_id FROM json_each(?) j CROSS JOIN source s ON s.id = j.value "
+    "CROSS JOIN chunk c ON c.source_id = s.id {where} GROUP BY c.source_id"
+)
+_FREQUENCY = (
+    "SELECT (SELECT doc FROM chunk_vocabulary WHERE term = ?), (SELECT doc FROM source_vocabulary WHERE term = ?)"
+)
+_SPOKEN = "SELECT language, chunks FROM spoken"
 
-#: Weights of body, heading and path in BM25. A heading or a path says what a text is about, but in few words.
-WEIGHTS = (1.0, 0.6, 0.4)
+#: Weights of what stands beside the text in BM25. A heading or a path says what a text is about, but in few words.
+HEADING_WEIGHT = 0.6
+PATH_WEIGHT = 0.4
+#: Best rows taken of each level. A document only adds to chunks that its lines brought in; the best few that are
+#: found by their path alone are represented by their first chunk.
+LINES = 200
+CONTEXTS = 100
+SOURCES = 50
+SOURCES_BY_PATH = 10
+#: What a single CJK character counts; by itself it is part of many words.
+SINGLE_WEIGHT = 0.3
+#: A language in which a smaller part of the chunks is written does not give stems to a query.
+LANGUAGE_SHARE = 0.03
 
-#: Of a longer query the beginning and the end are read; a question stands at one of them.
-QUERY_CHARACTERS = 8_000
 #: How many different words are looked up, and how many of them, the rarest, are searched for.
 WORDS_LOOKED_UP = 240
-WORDS_SEARCHED = 32
-PHRASES_SEARCHED = 24
-PHRASE_LENGTH = 12
-#: Words are added, rarest first, until so many matching rows are to be ranked (about a microsecond each), but some
-#: words always: what a larger index loses by it are common words, which hardly tell one row from another.
+WORDS_SEARCHED = 64
+PHRASES_SEARCHED = 64
+#: In an index of more chunks than this, words that a quarter of them hold go, and words are added, rarest first, until
+#: so many matching rows are to be ranked (about a microsecond each), but some words always: what a larger index loses
+#: by it are common words, which hardly tell one row from another.
+SMALL_INDEX = 20_000
+COMMON_PART = 4
 ROWS_RANKED = 10_000
 WORDS_ALWAYS = 3
 FREQUENCIES_KEPT = 20_000
 
-_QUOTED = re.compile('"([^"]+)"|“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»|「([^」]+)」|『([^』]+)』')
-#: Marks that make a name of what they stand beside (C++, C#), so that even a stop word is meant.
-_NAMING = re.compile(r"[+#]")
-
 
 @dataclass(frozen=True, slots=True)
-class Query:
-    """What a text asks for: single words, and sequences of words that should stand together. Both without repeats."""
+class Expressions:
+    """FTS5 queries: for a chunk with its phrases, for what is around it, and for single CJK characters."""
 
-    words: tuple[str, ...]
-    phrases: tuple[tuple[str, ...], ...]
-
-
-def parse(text: str) -> Query:
-    """Return the words and phrases of any text. Stop words go, unless there is nothing else."""
-    text = _bounded(text)
-    strong, weak = _collect(text, keep_stops=False)
-    if not strong and not weak:
-        strong, weak = _collect(text, keep_stops=True)
-    quoted = [tuple(tokens(next(filter(None, groups)))) for groups in _QUOTED.findall(text)]
-    phrases = [phrase[:PHRASE_LENGTH] for phrase in (*quoted, *weak) if len(phrase) > 1]
-    return Query(tuple(dict.fromkeys(strong)), tuple(dict.fromkeys(phrases)))
-
-
-def _bounded(text: str) -> str:
-    if len(text) <= 2 * QUERY_CHARACTERS:
-        return text
-    return f"{text[:QUERY_CHARACTERS]} {text[-QUERY_CHARACTERS:]}"
-
-
-def _collect(text: str, *, keep_stops: bool) -> tuple[list[str], list[tuple[str, ...]]]:
-    words: list[str] = []
-    phrases: list[tuple[str, ...]] = []
-    for piece in text.split():
-        meant = keep_stops or _NAMING.search(piece) is not None
-        for run in _runs(tokens(piece)):
-            if is_cjk(run[0]):
-                _add_cjk(run, words, phrases, keep_stops=keep_stops)
-                continue
-            kept = [word for word in run if meant or not is_stop(word)]
-            words.extend(kept)
-            if kept:
-                phrases.append(run)
-    return words, phrases
-
-
-def _runs(found: list[str]) -> Iterable[tuple[str, ...]]:
-    """Split the words of a piece where CJK and other scripts meet."""
-    start = 0
-    for at in range(1, len(found) + 1):
-        if at == len(found) or is_cjk(found[at]) != is_cjk(found[start]):
-            yield tuple(found[start:at])
-            start = at
-
-
-def _add_cjk(run: tuple[str, ...], words: list[str], phrases: list[tuple[str, ...]], *, keep_stops: bool) -> None:
-    if len(run) == 1:
-        if keep_stops or not is_stop(run[0]):
-            words.append(run[0])
-        return
-    if len(run) <= 4 and (keep_stops or not all(map(is_stop, run))):
-        phrases.append(run)
-    phrases.extend(
-        pair for pair in itertools.pairwise(run) if keep_stops or not (is_stop(pair[0]) and is_stop(pair[1]))
-    )
+    line: str
+    around: str
+    singles: str
 
 
 class Fulltext:
@@ -114,72 +98,167 @@ class Fulltext:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._revision = -1
-        self._frequencies: dict[str, int] = {}
+        self._frequencies: dict[str, tuple[int, int]] = {}
+        self._spoken: tuple[str, ...] = ()
+        self._stemmed: tuple[str, ...] = ()
+        self._size = 0
 
     def leg(self, text: str, filters: Filters, limit: int) -> list[LegHit]:
-        """Return the best chunks for any text, at most ``limit``; scores are positive, higher is better."""
-        expression = self.expression(text)
-        if not expression or limit < 1:
+        """Return the best chunks for any text, at most ``limit``; scores are positive, higher is better.
+
+        The score of a chunk is its own BM25, that of its best context and that of its document, added up.
+        """
+        asked = self.expressions(text)
+        if not (asked.line or asked.singles) or limit < 1:
             return []
         where, values = filters.where(tally(self._database))
-        weights = ", ".join(map(str, WEIGHTS))
-        sql = (_MATCH_FILTERED if where else _MATCH).format(weights=weights, where=where)
-        # Some more than asked for, so that chunks with the same score are cut by content, not by row id.
-        ask = limit + 32
+        lines = self._level(_LINES_FILTERED if where else _LINES, asked, asked.line, where, values, LINES)
+        sql = _CONTEXTS_FILTERED if where else _CONTEXTS
+        contexts = self._level(sql, asked, asked.around, where, values, CONTEXTS)
+        sources = self._level(_SOURCES, asked, asked.around, "", [], SOURCES)
+        scores, documents = self._inside(lines, contexts, where, values)
+        self._add_first(scores, documents, sources, where, values)
+        for ident, source in documents.items():
+            scores[ident] += sources.get(source, 0.0)
+        return ranked(self._database, [(ident, round(score, 9)) for ident, score in scores.items()], limit)
+
+    # --- the three levels ---
+
+    def _level(
+        self, sql: str, asked: Expressions, expression: str, where: str, values: list[Any], wanted: int
+    ) -> dict[int, float]:
+        """Return the best rows of one level with their BM25; single characters count less."""
+        found = self._matched(sql, expression, where, values, wanted)
+        for ident, score in self._matched(sql, asked.singles, where, values, wanted).items():
+            found[ident] = found.get(ident, 0.0) + SINGLE_WEIGHT * score
+        return found
+
+    def _matched(self, sql: str, expression: str, where: str, values: list[Any], wanted: int) -> dict[int, float]:
+        """Return the best rows, as many as wanted and those that tie with the last: no cut falls by row id."""
+        if not expression:
+            return {}
+        sql = sql.format(where=where, heading=HEADING_WEIGHT, path=PATH_WEIGHT)
+        ask = wanted + 32
         while True:
             rows = self._database.rows(sql, (expression, *values, ask))
-            if len(rows) < ask or rows[limit - 1][1] != rows[-1][1]:
+            if len(rows) < ask or rows[wanted - 1][1] != rows[-1][1]:
                 break
             ask *= 4
-        return ranked(self._database, [(ident, _score(cost)) for ident, cost in rows], limit)
+        last = rows[min(wanted, len(rows)) - 1][1] if rows else 0.0
+        return {ident: _score(cost) for ident, cost in rows if cost <= last}
 
-    def expression(self, text: str) -> str:
-        """Return the FTS5 query for a text; empty if nothing in the index can match."""
-        self._forget_if_changed()
+    def _inside(
+        self, lines: dict[int, float], contexts: dict[int, float], where: str, values: list[Any]
+    ) -> tuple[dict[int, float], dict[int, int]]:
+        """Return the score of each chunk that was found or lies in a context that was, and its document."""
+        scores = dict(lines)
+        documents: dict[int, int] = dict(self._database.rows(_SOURCES_OF, (json.dumps(list(lines)),)))
+        best: dict[int, float] = {}
+        sql = _INSIDE.format(where=f"WHERE {where}" if where else "")
+        for context, ident, source in self._database.rows(sql, (json.dumps(list(contexts)), *values)):
+            documents[ident] = source
+            best[ident] = max(best.get(ident, 0.0), contexts[context])
+        for ident, score in best.items():
+            scores[ident] = scores.get(ident, 0.0) + score
+        return {ident: score for ident, score in scores.items() if ident in documents}, documents
+
+    def _add_first(
+        self,
+        scores: dict[int, float],
+        documents: dict[int, int],
+        sources: dict[int, float],
+        where: str,
+        values: list[Any],
+    ) -> None:
+        """Let the first chunk stand for a document of which no line was found, only its path."""
+        seen = set(documents.values())
+        best = sorted(sources.values(), reverse=True)[:SOURCES_BY_PATH]
+        missing = [source for source, score in sources.items() if source not in seen and score >= best[-1]]
+        if missing:
+            sql = _FIRST_OF.format(where=f"WHERE {where}" if where else "")
+            for _, ident, source in self._database.rows(sql, (json.dumps(missing), *values)):
+                documents[ident] = source
+                scores[ident] = 0.0
+
+    # --- the query ---
+
+    def expressions(self, text: str) -> Expressions:
+        """Return the FTS5 queries for a text; empty where nothing in the index can match."""
         query = parse(text)
-        terms = self._words(query.words)
-        terms.extend(self._phrases(query.phrases))
-        return " OR ".join(dict.fromkeys(terms))
+        self._look(query.every)
+        words = self._words(query.words)
+        pairs = self._phrases(query.pairs)
+        literals = self._phrases(query.literals)
+        phrases = self._phrases(query.phrases)
+        singles = [f'"{one}"' for one in query.singles[:WORDS_LOOKED_UP] if any(self._frequency(one))]
+        around = [*words, *pairs, *literals]
+        return Expressions(_any([*around, *phrases]), _any(around), _any(singles))
 
-    def _words(self, words: tuple[str, ...]) -> list[str]:
+    def _words(self, words: Sequence[str]) -> list[str]:
         if len(words) > WORDS_LOOKED_UP:
-            words = words[: WORDS_LOOKED_UP // 2] + words[-WORDS_LOOKED_UP // 2 :]
-        found: list[tuple[int, int, list[str]]] = []
+            words = [*words[: WORDS_LOOKED_UP // 2], *words[-WORDS_LOOKED_UP // 2 :]]
+        found = []
         for order, word in enumerate(words):
-            forms = {form: self._frequency(form) for form in variants(word)}
-            if present := [form for form, count in forms.items() if count]:
-                found.append((sum(forms.values()), order, present))
-        terms: list[str] = []
-        rows = 0
-        for taken, (count, _, present) in enumerate(sorted(found)[:WORDS_SEARCHED]):
-            if taken >= WORDS_ALWAYS and rows + count > ROWS_RANKED:
-                break
-            rows += count
-            terms.extend(f'"{form}"' for form in present)
-        return terms
+            if forms := self._forms(word):
+                found.append((sum(map(self._rows, forms)), order, [f'"{form}"' for form in forms]))
+        return self._rarest(found, WORDS_SEARCHED)
 
-    def _phrases(self, phrases: tuple[tuple[str, ...], ...]) -> list[str]:
+    def _phrases(self, phrases: Sequence[tuple[str, ...]]) -> list[str]:
         """Return phrases in each language whose stems the index knows; a chunk is stemmed in one language."""
-        found: list[tuple[int, int, list[str]]] = []
+        found = []
         for order, phrase in enumerate(phrases[:WORDS_LOOKED_UP]):
-            sequences = dict.fromkeys(tuple(stem(word, language) for word in phrase) for language in STEMMED)
-            rarest = {sequence: min(map(self._frequency, sequence)) for sequence in sequences}
+            sequences = dict.fromkeys(tuple(stem(word, language) for word in phrase) for language in self._stemmed)
+            rarest = {sequence: min(map(self._rows, sequence)) for sequence in sequences}
             if present := [f'"{" ".join(sequence)}"' for sequence, count in rarest.items() if count]:
                 found.append((max(rarest.values()), order, present))
-        return [term for _, _, present in sorted(found)[:PHRASES_SEARCHED] for term in present]
+        return self._rarest(found, PHRASES_SEARCHED)
 
-    def _frequency(self, term: str) -> int:
+    def _rarest(self, found: Sequence[tuple[int, int, list[str]]], most: int) -> list[str]:
+        """Return the rarest terms, given with their rows and their place in the query; fewer in a large index."""
+        terms: list[str] = []
+        rows = 0
+        for taken, (count, _, forms) in enumerate(sorted(found)[:most]):
+            if self._size > SMALL_INDEX and taken >= WORDS_ALWAYS:
+                rows += count
+                if rows > ROWS_RANKED or count * COMMON_PART > self._size:
+                    break
+            terms.extend(forms)
+        return terms
+
+    def _forms(self, word: str) -> list[str]:
+        """Return the forms of a word that the index has."""
+        wanted = dict.fromkeys(stem(word, language) for language in self._stemmed)
+        found = [form for form in wanted if any(self._frequency(form))]
+        if found or is_cjk(word):
+            return found
+        # A word in no form of the languages at hand is looked for in those of all others.
+        return [form for form in variants(word) if any(self._frequency(form))]
+
+    def _rows(self, term: str) -> int:
+        return self._frequency(term)[0]
+
+    def _frequency(self, term: str) -> tuple[int, int]:
+        """Return how many chunks and how many documents have a term; the words of a path are in documents only."""
         known = self._frequencies.get(term)
         if known is None:
-            known = int(self._database.value(_FREQUENCY, (term,)) or 0)
-            self._frequencies[term] = known
+            row = self._database.row(_FREQUENCY, (term, term)) or (0, 0)
+            known = self._frequencies[term] = (int(row[0] or 0), int(row[1] or 0))
         return known
 
-    def _forget_if_changed(self) -> None:
+    def _look(self, words: Sequence[str]) -> None:
+        """Learn what changed, and in which languages the query is to be stemmed."""
         now = revision(self._database)
         if now != self._revision or len(self._frequencies) > FREQUENCIES_KEPT:
             self._frequencies.clear()
+            spoken: dict[str, int] = dict(self._database.rows(_SPOKEN))
+            self._size = sum(spoken.values())
+            self._spoken = tuple(sorted(one for one, count in spoken.items() if count >= LANGUAGE_SHARE * self._size))
             self._revision = now
+        self._stemmed = tuple(dict.fromkeys((guess(words), *self._spoken)))
+
+
+def _any(terms: Iterable[str]) -> str:
+    return " OR ".join(dict.fromkeys(terms))
 
 
 def _score(cost: float) -> float:

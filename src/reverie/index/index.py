@@ -7,7 +7,7 @@ disposable: when it is deleted or damaged, it is made again and nothing is lost 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -37,15 +37,26 @@ if TYPE_CHECKING:
     from reverie.core.types import Vector
 
 _RESET = """
-DELETE FROM chunk; DELETE FROM chunk_text; DELETE FROM source; DELETE FROM embedding; DELETE FROM space;
-DELETE FROM skipped; DELETE FROM meta; INSERT INTO chunk_fts (chunk_fts) VALUES ('delete-all');
+DELETE FROM chunk; DELETE FROM chunk_text; DELETE FROM context; DELETE FROM source; DELETE FROM embedding;
+DELETE FROM centre; DELETE FROM space; DELETE FROM skipped; DELETE FROM meta;
+INSERT INTO chunk_fts (chunk_fts) VALUES ('delete-all');
+INSERT INTO context_fts (context_fts) VALUES ('delete-all');
+INSERT INTO source_fts (source_fts) VALUES ('delete-all');
 UPDATE state SET revision = revision + 1, backlog = 0, orphans = 0;
 """
-_OPTIMIZE = "INSERT INTO chunk_fts (chunk_fts) VALUES ('optimize')"
+_OPTIMIZE = """
+INSERT INTO chunk_fts (chunk_fts) VALUES ('optimize');
+INSERT INTO context_fts (context_fts) VALUES ('optimize');
+INSERT INTO source_fts (source_fts) VALUES ('optimize');
+"""
 _NO_ORPHANS = "UPDATE state SET orphans = 0"
 _COUNTS = (
     "SELECT (SELECT count(*) FROM chunk), (SELECT count(*) FROM chunk_text), (SELECT count(*) FROM chunk_fts_docsize), "
-    "(SELECT sum(chunks) FROM tally)"
+    "(SELECT sum(chunks) FROM tally), (SELECT sum(chunks) FROM spoken)"
+)
+_WORD_COUNTS = (
+    "SELECT (SELECT count(*) FROM context), (SELECT count(*) FROM context_fts_docsize), "
+    "(SELECT count(DISTINCT source_id) FROM chunk), (SELECT count(*) FROM source_fts_docsize)"
 )
 
 T = TypeVar("T")
@@ -169,8 +180,12 @@ class Index:
         """Return the chunks that hold words of the query, best first; never raises for the text of a query."""
         return self._guarded(lambda: self._fulltext.leg(request.query, Filters.of(request), limit))
 
-    def vector_leg(self, vector: Vector, request: SearchRequest, limit: int) -> list[LegHit]:
-        """Return the chunks nearest to a query vector, best first; none while there is no vector to compare with.
+    def vector_leg(
+        self, vector: Vector, request: SearchRequest, limit: int, also: Collection[int] = ()
+    ) -> list[LegHit]:
+        """Return the chunks that mean what the question means, best first, and after them those of ``also``.
+
+        None while there is no vector to compare with.
 
         Raises:
             EmbedderUnavailable: The embedder cannot say who it is.
@@ -179,7 +194,7 @@ class Index:
 
         def run() -> list[LegHit]:
             table = self._vector_table()
-            return [] if table is None else table.leg(vector, Filters.of(request), limit)
+            return [] if table is None else table.leg(vector, request.query, Filters.of(request), limit, also)
 
         return self._guarded(run)
 
@@ -226,6 +241,10 @@ class Index:
     def load(self, ids: Sequence[int]) -> list[StoredChunk]:
         """Return chunks in the order asked for, without those that are gone."""
         return self._guarded(lambda: rows.load(self._reader, ids))
+
+    def traits(self, ids: Sequence[int]) -> dict[int, tuple[str | None, int]]:
+        """Return of each chunk who says it, if it says so, and how many characters it has."""
+        return self._guarded(lambda: rows.traits(self._reader, ids))
 
     def neighbours(self, chunk_id: int, before: int = 1, after: int = 1) -> list[StoredChunk]:
         """Return a chunk between those around it in its document."""
@@ -306,11 +325,19 @@ class Index:
             with self._file.connect_to_check() as database:
                 if problems := database.integrity():
                     return problems
-                chunks, texts, words, counted = database.row(_COUNTS) or (0, 0, 0, 0)
+                chunks, texts, words, counted, spoken = database.row(_COUNTS) or (0, 0, 0, 0, 0)
+                contexts, context_words, sources, source_words = database.row(_WORD_COUNTS) or (0, 0, 0, 0)
         except StoreDamaged as error:
             return [str(error)]
-        found = (("text", texts), ("word", words), ("tally", counted))
-        return [f"{chunks} chunks have {number} {name} rows" for name, number in found if number != chunks]
+        compared = (
+            (chunks, "chunks", texts, "text"),
+            (chunks, "chunks", words, "word"),
+            (chunks, "chunks", counted, "tally"),
+            (chunks, "chunks", spoken or 0, "language"),
+            (contexts, "contexts", context_words, "word"),
+            (sources, "documents", source_words, "word"),
+        )
+        return [f"{count} {what} have {found} {name} rows" for count, what, found, name in compared if found != count]
 
     def close(self) -> None:
         """Let go of the file; the embedder belongs to the caller."""

@@ -1,27 +1,31 @@
 """Documents into rows: what is the same stays, what changed is replaced, all in the caller's transaction.
 
 A chunk that is the same keeps its id even where its lines moved, so an edit at the top of a long note rewrites a few
-numbers and neither words nor vectors.
+numbers and neither words nor vectors. So does a context; the words of a document as a whole are written anew.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from reverie.core.language import index_form
+from reverie.core.language import analysed, index_form, normal
 from reverie.core.types import Chunk, Corpus, SourceDocument, SourceStat
+from reverie.index.contexts import Context
 from reverie.index.rows import moment_of, names_of, packed, storable, to_micros
 from reverie.index.schema import REMOVALS_KEPT
 from reverie.store.database import Database
 
 _PUT_SOURCE = (
-    "INSERT INTO source (corpus, path, size, mtime_ns, hash, recipe, curated) VALUES (?, ?, ?, ?, ?, ?, ?) "
+    "INSERT INTO source (corpus, path, size, mtime_ns, hash, recipe, curated, touched) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, (SELECT revision + 1 FROM state)) "
     "ON CONFLICT (corpus, path) DO UPDATE SET size = excluded.size, mtime_ns = excluded.mtime_ns, "
-    "hash = excluded.hash, recipe = excluded.recipe, curated = excluded.curated RETURNING id"
+    "hash = excluded.hash, recipe = excluded.recipe, curated = excluded.curated, "
+    "touched = excluded.touched RETURNING id"
 )
 _FIXED = "corpus, moment, session, hash, origin, kind, heading"
 _LOOSE = (
@@ -35,13 +39,23 @@ _OLD = (
 _PUT_NAME = "INSERT OR IGNORE INTO source_name (name, source_id, specificity) VALUES (?, ?, ?)"
 _IDS_OF = "SELECT id FROM chunk WHERE source_id IN (SELECT value FROM json_each(?))"
 _LAST_ID = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'chunk'"
-_ADD = f"INSERT INTO chunk (id, source_id, {_FIXED}, {_LOOSE}) VALUES ({', '.join('?' * 22)})"
+_ADD = f"INSERT INTO chunk (id, source_id, {_FIXED}, {_LOOSE}, language, speaker, chars) VALUES ({', '.join('?' * 25)})"
 _ADD_TEXT = "INSERT INTO chunk_text (id, text) VALUES (?, ?)"
-_ADD_WORDS = "INSERT INTO chunk_fts (rowid, body, heading, path) VALUES (?, ?, ?, ?)"
+_ADD_WORDS = "INSERT INTO chunk_fts (rowid, body) VALUES (?, ?)"
 _MOVE = f"UPDATE chunk SET ({_LOOSE}) = ({', '.join('?' * 13)}) WHERE id = ?"
 _DROP_WORDS = "DELETE FROM chunk_fts WHERE rowid = ?"
 _DROP_TEXT = "DELETE FROM chunk_text WHERE id = ?"
 _DROP = "DELETE FROM chunk WHERE id = ?"
+_OLD_CONTEXTS = "SELECT id, hash, first, last FROM context WHERE source_id = ? ORDER BY first"
+_LAST_CONTEXT = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'context'"
+_ADD_CONTEXT = "INSERT INTO context (id, source_id, first, last, hash) VALUES (?, ?, ?, ?, ?)"
+_ADD_CONTEXT_WORDS = "INSERT INTO context_fts (rowid, body, heading) VALUES (?, ?, ?)"
+_MOVE_CONTEXT = "UPDATE context SET first = ?, last = ? WHERE id = ?"
+_CONTEXTS_OF = "SELECT id FROM context WHERE source_id IN (SELECT value FROM json_each(?))"
+_DROP_CONTEXT_WORDS = "DELETE FROM context_fts WHERE rowid = ?"
+_DROP_CONTEXT = "DELETE FROM context WHERE id = ?"
+_ADD_SOURCE_WORDS = "INSERT INTO source_fts (rowid, body, path) VALUES (?, ?, ?)"
+_DROP_SOURCE_WORDS = "DELETE FROM source_fts WHERE rowid = ?"
 _DROP_SOURCES = "DELETE FROM source WHERE id IN (SELECT value FROM json_each(?))"
 _BUMP = "UPDATE state SET revision = revision + 1, backlog = max(backlog, ?), orphans = orphans + ?"
 _TRIM_LOG = "DELETE FROM removed WHERE seq <= (SELECT max(seq) FROM removed) - ?"
@@ -49,6 +63,11 @@ _TRIM_LOG = "DELETE FROM removed WHERE seq <= (SELECT max(seq) FROM removed) - ?
 #: Beginnings and ends of paths that every document shares and that therefore say nothing.
 _COMMON_FOLDERS = ("memory/", "sessions/")
 _COMMON_ENDINGS = (".md", ".jsonl")
+
+
+#: Who says a line, where it begins with a short name and a colon.
+_SPEAKER = re.compile(r"\s*(?:[-*+]\s+)?(?P<name>[^\W\d_][^\n:：.!?]{0,31})[:：]\s")
+_SPEAKER_WORDS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +78,7 @@ class Reading:
     corpus: Corpus
     stat: SourceStat
     chunks: tuple[Chunk, ...]
+    contexts: tuple[Context, ...]
     rewrite: bool = False
 
 
@@ -69,9 +89,20 @@ class _Rows:
     names: list[tuple[str, int, int]] = field(default_factory=list)
     chunks: list[tuple[Any, ...]] = field(default_factory=list)
     texts: list[tuple[int, str]] = field(default_factory=list)
-    words: list[tuple[int, str, str, str]] = field(default_factory=list)
+    words: list[tuple[int, str]] = field(default_factory=list)
     moves: list[tuple[Any, ...]] = field(default_factory=list)
     drops: list[int] = field(default_factory=list)
+    contexts: list[tuple[int, int, int, int, bytes]] = field(default_factory=list)
+    context_words: list[tuple[int, str, str]] = field(default_factory=list)
+    context_moves: list[tuple[int, int, int]] = field(default_factory=list)
+    context_drops: list[int] = field(default_factory=list)
+    sources: list[tuple[int, str, str]] = field(default_factory=list)
+    stale_sources: list[tuple[int]] = field(default_factory=list)
+
+    @property
+    def changes(self) -> tuple[int, ...]:
+        """Return how much there is of what readers can see."""
+        return len(self.chunks), len(self.moves), len(self.drops), len(self.contexts), len(self.context_drops)
 
 
 def publish(database: Database, readings: Sequence[Reading], *, recipe: str, unembedded: bool) -> list[bool]:
@@ -86,20 +117,36 @@ def publish(database: Database, readings: Sequence[Reading], *, recipe: str, une
     rows = _Rows()
     with database.transaction():
         next_id = int(database.value(_LAST_ID)) + 1
+        next_context = int(database.value(_LAST_CONTEXT)) + 1
         changed = []
         for reading in readings:
-            before = (len(rows.chunks), len(rows.moves), len(rows.drops))
-            next_id = _gather(database, reading, rows, next_id, recipe)
-            changed.append(before != (len(rows.chunks), len(rows.moves), len(rows.drops)))
+            before = rows.changes
+            forms: dict[str, tuple[str, str]] = {}
+            source_id = _put_source(database, reading, rows, recipe)
+            next_id = _gather(database, reading, source_id, rows, forms, next_id)
+            next_context = _gather_contexts(database, reading, source_id, rows, forms, next_context)
+            changed.append(before != rows.changes)
+            if changed[-1]:
+                _gather_words(reading, source_id, rows, forms)
         database.executemany(_PUT_NAME, rows.names)
         if any(changed):
-            _drop(database, rows.drops)
-            database.executemany(_MOVE, rows.moves)
-            database.executemany(_ADD, rows.chunks)
-            database.executemany(_ADD_TEXT, rows.texts)
-            database.executemany(_ADD_WORDS, rows.words)
+            _write(database, rows)
             database.execute(_BUMP, (int(unembedded), len(rows.drops)))
     return changed
+
+
+def _write(database: Database, rows: _Rows) -> None:
+    _drop(database, rows.drops)
+    database.executemany(_MOVE, rows.moves)
+    database.executemany(_ADD, rows.chunks)
+    database.executemany(_ADD_TEXT, rows.texts)
+    database.executemany(_ADD_WORDS, rows.words)
+    _drop_contexts(database, rows.context_drops)
+    database.executemany(_MOVE_CONTEXT, rows.context_moves)
+    database.executemany(_ADD_CONTEXT, rows.contexts)
+    database.executemany(_ADD_CONTEXT_WORDS, rows.context_words)
+    database.executemany(_DROP_SOURCE_WORDS, rows.stale_sources)
+    database.executemany(_ADD_SOURCE_WORDS, rows.sources)
 
 
 def remove(database: Database, source_ids: Sequence[int]) -> None:
@@ -110,6 +157,8 @@ def remove(database: Database, source_ids: Sequence[int]) -> None:
     with database.transaction():
         ids = [ident for (ident,) in database.rows(_IDS_OF, (listed,))]
         _drop(database, ids)
+        _drop_contexts(database, [ident for (ident,) in database.rows(_CONTEXTS_OF, (listed,))])
+        database.executemany(_DROP_SOURCE_WORDS, [(ident,) for ident in source_ids])
         database.execute(_DROP_SOURCES, (listed,))
         database.execute(_BUMP, (0, len(ids)))
 
@@ -128,14 +177,42 @@ def path_words(path: str) -> str:
     return index_form(path)
 
 
-def _gather(database: Database, reading: Reading, rows: _Rows, next_id: int, recipe: str) -> int:
+def speaker(text: str) -> str | None:
+    """Return who says a line that begins with a name and a colon, in one spelling; ``None`` for any other."""
+    found = _SPEAKER.match(text)
+    name = normal(found["name"]).strip() if found else ""
+    return name if name and len(name.split()) <= _SPEAKER_WORDS else None
+
+
+def _form(forms: dict[str, tuple[str, str]], text: str) -> tuple[str, str]:
+    """Return the words of a text as they are indexed and their language, worked out once a document."""
+    if text not in forms:
+        forms[text] = analysed(text)
+    return forms[text]
+
+
+def _put_source(database: Database, reading: Reading, rows: _Rows, recipe: str) -> int:
     document, stat = reading.document, reading.stat
     path = storable(document.path)
-    source_id = database.value(
-        _PUT_SOURCE,
-        (reading.corpus, path, stat.size, stat.mtime_ns, document.hash, recipe, int(document.curated)),
+    source_id = int(
+        database.value(
+            _PUT_SOURCE,
+            (reading.corpus, path, stat.size, stat.mtime_ns, document.hash, recipe, int(document.curated)),
+        )
     )
     rows.names.extend((name, source_id, specificity) for name, specificity in names_of(path))
+    return source_id
+
+
+def _gather(
+    database: Database,
+    reading: Reading,
+    source_id: int,
+    rows: _Rows,
+    forms: dict[str, tuple[str, str]],
+    next_id: int,
+) -> int:
+    document = reading.document
     old: dict[tuple[Any, ...], list[tuple[int, tuple[Any, ...]]]] = defaultdict(list)
     for row in database.rows(_OLD, (source_id,)):
         old[row[1:9]].append((row[0], row[9:]))
@@ -143,8 +220,6 @@ def _gather(database: Database, reading: Reading, rows: _Rows, next_id: int, rec
         rows.drops.extend(ident for group in old.values() for ident, _ in group)
         old.clear()
     date = None if document.date is None else to_micros(document.date)
-    words_of_path = path_words(path)
-    headings: dict[str, str] = {}
     for position, chunk in enumerate(reading.chunks):
         fixed, loose = _columns(chunk, reading, position, date)
         if same := old.get(fixed):
@@ -152,14 +227,51 @@ def _gather(database: Database, reading: Reading, rows: _Rows, next_id: int, rec
             if before != loose:
                 rows.moves.append((*loose, ident))
             continue
-        text, heading = fixed[-1], fixed[-2]
-        if heading not in headings:
-            headings[heading] = index_form(heading)
-        rows.chunks.append((next_id, source_id, *fixed[:-1], *loose))
+        text = fixed[-1]
+        form, language = _form(forms, text)
+        rows.chunks.append((next_id, source_id, *fixed[:-1], *loose, language, speaker(text), len(text)))
         rows.texts.append((next_id, text))
-        rows.words.append((next_id, index_form(text), headings[heading], words_of_path))
+        rows.words.append((next_id, form))
         next_id += 1
     rows.drops.extend(ident for group in old.values() for ident, _ in group)
+    return next_id
+
+
+def _gather_words(reading: Reading, source_id: int, rows: _Rows, forms: dict[str, tuple[str, str]]) -> None:
+    """Write the words of a document as a whole; one without text has none, not even those of its path."""
+    rows.stale_sources.append((source_id,))
+    if reading.chunks:
+        body = " ".join(_form(forms, storable(chunk.text))[0] for chunk in reading.chunks)
+        rows.sources.append((source_id, body, path_words(storable(reading.document.path))))
+
+
+def _gather_contexts(
+    database: Database,
+    reading: Reading,
+    source_id: int,
+    rows: _Rows,
+    forms: dict[str, tuple[str, str]],
+    next_id: int,
+) -> int:
+    old: dict[bytes, list[tuple[int, int, int]]] = defaultdict(list)
+    for ident, digest, first, last in database.rows(_OLD_CONTEXTS, (source_id,)):
+        old[digest].append((ident, first, last))
+    if reading.rewrite:
+        rows.context_drops.extend(ident for group in old.values() for ident, _, _ in group)
+        old.clear()
+    for context in reading.contexts:
+        digest = bytes.fromhex(context.hash)
+        if same := old.get(digest):
+            ident, *place = same.pop(0)
+            if place != [context.first, context.last]:
+                rows.context_moves.append((context.first, context.last, ident))
+            continue
+        chunks = reading.chunks[context.first : context.last + 1]
+        body = " ".join(_form(forms, storable(chunk.text))[0] for chunk in chunks)
+        rows.contexts.append((next_id, source_id, context.first, context.last, digest))
+        rows.context_words.append((next_id, body, index_form(storable(context.heading))))
+        next_id += 1
+    rows.context_drops.extend(ident for group in old.values() for ident, _, _ in group)
     return next_id
 
 
@@ -206,3 +318,9 @@ def _drop(database: Database, ids: Sequence[int]) -> None:
     database.executemany(_DROP_WORDS, listed)
     database.executemany(_DROP_TEXT, listed)
     database.executemany(_DROP, listed)
+
+
+def _drop_contexts(database: Database, ids: Sequence[int]) -> None:
+    listed = [(ident,) for ident in ids]
+    database.executemany(_DROP_CONTEXT_WORDS, listed)
+    database.executemany(_DROP_CONTEXT, listed)

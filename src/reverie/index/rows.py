@@ -44,6 +44,7 @@ _NAMED = (
     "JOIN chunk c ON c.source_id = s.id WHERE n.name = ? {where} GROUP BY c.id "
     "ORDER BY best DESC, s.path, c.position LIMIT ?"
 )
+_TRAITS = "SELECT id, speaker, chars FROM chunk WHERE id IN (SELECT value FROM json_each(?))"
 _TALLY = "SELECT corpus, sources, chunks FROM tally"
 _SKIPPED = "SELECT path, reason FROM skipped ORDER BY path"
 _REVISION = "SELECT revision FROM state"
@@ -73,11 +74,15 @@ class StoredChunk:
 
 @dataclass(frozen=True, slots=True)
 class LegHit:
-    """One chunk as one leg sees it: its 1-based rank and a positive score."""
+    """One chunk as one leg sees it: its 1-based rank, a positive score, and for the vector leg what it adds up to.
+
+    ``evidence`` counts in standard deviations of all that was compared.
+    """
 
     chunk_id: int
     rank: int
     score: float
+    evidence: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +178,11 @@ def load(database: Database, ids: Sequence[int]) -> list[StoredChunk]:
 def neighbours(database: Database, chunk_id: int, before: int = 1, after: int = 1) -> list[StoredChunk]:
     """Return the chunk between those that stand before and after it in its document, in order."""
     return [_stored(row) for row in database.rows(_NEIGHBOURS, (before, after, chunk_id))]
+
+
+def traits(database: Database, ids: Sequence[int]) -> dict[int, tuple[str | None, int]]:
+    """Return the speaker and the length in characters of each chunk."""
+    return {ident: (speaker, chars) for ident, speaker, chars in database.rows(_TRAITS, (json.dumps(list(ids)),))}
 
 
 def curated_rows(database: Database) -> list[StoredChunk]:

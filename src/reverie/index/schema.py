@@ -3,6 +3,10 @@
 A row of ``chunk`` never changes what it is filtered by: where that would change, the row is replaced under a new id.
 So a reader that holds rows in memory needs only the ids above the highest it knows and the log of removed ones.
 The text stands apart from the columns that searches filter by, which keeps those few and close together.
+
+A chunk is what is found: a line or an entry. Words are counted on three levels, since what answers a question often
+names its subject a line earlier: ``chunk_fts`` has a row for a chunk, ``context_fts`` one for a run of neighbouring
+chunks (``context``: their positions in the document), ``source_fts`` one for a document.
 """
 
 from __future__ import annotations
@@ -11,7 +15,7 @@ from reverie.core.types import SessionKind, SourceClass
 from reverie.store.database import Database, Migration
 
 #: Raised whenever rows made by an older Reverie may no longer be read as they are.
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 #: How many removals are remembered; a reader that is further behind loads everything again.
 REMOVALS_KEPT = 20_000
@@ -31,8 +35,10 @@ CREATE TABLE source (
     hash TEXT NOT NULL,
     recipe TEXT NOT NULL,
     curated INTEGER NOT NULL,
+    touched INTEGER NOT NULL,
     UNIQUE (corpus, path)
 ) STRICT;
+CREATE INDEX source_touched ON source (touched);
 
 CREATE TABLE source_name (
     name TEXT NOT NULL,
@@ -64,7 +70,10 @@ CREATE TABLE chunk (
     project TEXT,
     invalid_project INTEGER NOT NULL,
     review TEXT,
-    entry_key TEXT
+    entry_key TEXT,
+    language TEXT NOT NULL,
+    speaker TEXT,
+    chars INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX chunk_source ON chunk (source_id, position);
 CREATE INDEX chunk_hash ON chunk (hash);
@@ -72,15 +81,40 @@ CREATE INDEX chunk_hash ON chunk (hash);
 CREATE TABLE chunk_text (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;
 
 CREATE VIRTUAL TABLE chunk_fts USING fts5 (
-    body, heading, path, content = '', contentless_delete = 1, tokenize = 'ascii'
+    body, content = '', contentless_delete = 1, tokenize = 'ascii'
 );
 CREATE VIRTUAL TABLE chunk_vocabulary USING fts5vocab ('chunk_fts', 'row');
+
+CREATE TABLE context (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    source_id INTEGER NOT NULL REFERENCES source (id),
+    first INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    hash BLOB NOT NULL
+) STRICT;
+CREATE INDEX context_source ON context (source_id, first);
+
+CREATE VIRTUAL TABLE context_fts USING fts5 (
+    body, heading, content = '', contentless_delete = 1, tokenize = 'ascii'
+);
+
+CREATE VIRTUAL TABLE source_fts USING fts5 (
+    body, path, content = '', contentless_delete = 1, tokenize = 'ascii'
+);
+CREATE VIRTUAL TABLE source_vocabulary USING fts5vocab ('source_fts', 'row');
 
 CREATE TABLE space (
     id INTEGER PRIMARY KEY,
     identity TEXT NOT NULL UNIQUE,
     dimension INTEGER NOT NULL
 ) STRICT;
+
+CREATE TABLE centre (
+    space INTEGER NOT NULL REFERENCES space (id) ON DELETE CASCADE,
+    script TEXT NOT NULL,
+    vector BLOB NOT NULL,
+    PRIMARY KEY (space, script)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE embedding (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -113,6 +147,8 @@ CREATE TABLE removed (seq INTEGER PRIMARY KEY AUTOINCREMENT, chunk_id INTEGER NO
 CREATE TABLE tally (corpus TEXT PRIMARY KEY, sources INTEGER NOT NULL, chunks INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 INSERT INTO tally VALUES ('memory', 0, 0), ('sessions', 0, 0);
 
+CREATE TABLE spoken (language TEXT PRIMARY KEY, chunks INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+
 CREATE TRIGGER source_added AFTER INSERT ON source BEGIN
     UPDATE tally SET sources = sources + 1 WHERE corpus = new.corpus;
 END;
@@ -121,16 +157,32 @@ CREATE TRIGGER source_removed AFTER DELETE ON source BEGIN
 END;
 CREATE TRIGGER chunk_added AFTER INSERT ON chunk BEGIN
     UPDATE tally SET chunks = chunks + 1 WHERE corpus = new.corpus;
+    INSERT INTO spoken VALUES (new.language, 1) ON CONFLICT (language) DO UPDATE SET chunks = chunks + 1;
 END;
 CREATE TRIGGER chunk_removed AFTER DELETE ON chunk BEGIN
     UPDATE tally SET chunks = chunks - 1 WHERE corpus = old.corpus;
+    UPDATE spoken SET chunks = chunks - 1 WHERE language = old.language;
     INSERT INTO removed (chunk_id) VALUES (old.id);
 END;
 """
 
 
+#: Virtual tables first: with one of them go the tables that it keeps its rows in.
+_FOUND = (
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name <> 'migration' "
+    "ORDER BY sql NOT LIKE 'CREATE VIRTUAL TABLE%', name LIKE '%_fts', name"
+)
+
+
+def _nothing(database: Database) -> None:
+    """Stand for the tables of the first version: the next step would only throw them away again."""
+
+
 def _create(database: Database) -> None:
+    """Begin anew: what another version made of the files is of no use."""
+    for (name,) in database.rows(_FOUND):
+        database.execute(f'DROP TABLE IF EXISTS "{name}"')
     database.execute(_TABLES)
 
 
-MIGRATIONS = (Migration("0001_index", _create),)
+MIGRATIONS = (Migration("0001_index", _nothing), Migration("0002_lines", _create))

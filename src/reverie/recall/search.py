@@ -1,4 +1,4 @@
-"""The search: both legs, fusion, multipliers, diversity, snippets, and a trace of all of it.
+"""The search: both legs, fusion, multipliers, diversity, passages, snippets, and a trace of all of it.
 
 The main path is :meth:`Searcher.search`; each step is a function of its own so that the trace can name it.
 """
@@ -7,28 +7,32 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from reverie.core.errors import EmbedderUnavailable
 from reverie.core.provenance import is_trusted
 from reverie.core.text import collapse
-from reverie.core.types import Chunk, Clock, Hit, HitTrace, Leg, SearchMode, SearchRequest, SearchResult
+from reverie.core.types import Clock, Corpus, Hit, HitTrace, Leg, SearchMode, SearchRequest, SearchResult
 from reverie.recall import ranking
+from reverie.recall.passages import LEADING, REACH, StoredChunk, grow
 from reverie.recall.ranking import RankingSettings
 from reverie.recall.snippets import snippet
+from reverie.recall.speakers import Asker
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from reverie.core.types import Vector
 
-#: Candidates taken from each leg (OpenClaw 2026.9.6: 200, whatever the caller's maxResults).
-LEG_LIMIT = 200
-#: How many of the best fused candidates are loaded and weighed. The multipliers lie within .7 to 1.5, so what fuses
-#: below these cannot come to the front; loading all of both legs would cost more than both legs.
+#: Candidates taken from each leg, whatever the caller's maxResults.
+KEYWORD_LIMIT = 400
+VECTOR_LIMIT = 200
+#: How many of the best fused candidates are asked who says them and how long they are, and how many of those are
+#: loaded and weighed, at least and for each result: a result may take several lines. What fuses below these cannot
+#: come to the front; loading all of both legs would cost more than both legs.
+FORMED = 240
 WEIGHED = 64
+WEIGHED_PER_RESULT = 4
 #: How many of the weighed are looked at for diversity; the rest keeps its order.
 DIVERSITY_WINDOW = 24
 #: The longest query that is read; what lies beyond is ignored, and said so.
@@ -37,9 +41,6 @@ QUERY_CHARS = 4000
 #: a question word for word (a poisoned page does); it stays findable in the places that are left, and never takes the
 #: place of the owner's own lines.
 TRUSTED_SHARE = 0.8
-#: Two hits of one file that share this part of the shorter one's lines are one passage (list A, RANK-03).
-SAME_PASSAGE = 0.5
-
 _T = TypeVar("_T")
 
 
@@ -61,23 +62,18 @@ class LegHit(Protocol):
         """Return the leg's own score, higher is better."""
         ...
 
-
-class StoredChunk(Protocol):
-    """A chunk as the index keeps it, with the date that its decay is counted from."""
-
     @property
-    def id(self) -> int:
-        """Return the row of the chunk."""
+    def evidence(self) -> float:
+        """Return how many standard deviations a hit of the vector leg stands out."""
         ...
 
-    @property
-    def chunk(self) -> Chunk:
-        """Return the chunk."""
-        ...
+
+class Counts(Protocol):
+    """How much there is of a corpus."""
 
     @property
-    def date(self) -> datetime | None:
-        """Return the date of the text; ``None`` for evergreen files."""
+    def chunks(self) -> int:
+        """Return the number of chunks."""
         ...
 
 
@@ -88,8 +84,22 @@ class SearchIndex(Protocol):
         """Return the best chunks by words."""
         ...
 
-    def vector_leg(self, vector: Vector, request: SearchRequest, limit: int) -> Sequence[LegHit]:
-        """Return the best chunks by cosine."""
+    def vector_leg(
+        self, vector: Vector, request: SearchRequest, limit: int, also: Collection[int] = ()
+    ) -> Sequence[LegHit]:
+        """Return the best chunks by meaning, and after them those of ``also``."""
+        ...
+
+    def by_corpus(self) -> Mapping[str, Counts]:
+        """Return how much there is of each corpus."""
+        ...
+
+    def traits(self, ids: Sequence[int]) -> Mapping[int, tuple[str | None, int]]:
+        """Return the speaker and the characters of each chunk."""
+        ...
+
+    def neighbours(self, chunk_id: int, before: int = 1, after: int = 1) -> Sequence[StoredChunk]:
+        """Return a chunk between those around it in its document."""
         ...
 
     def path_matches(self, request: SearchRequest) -> Mapping[int, int]:
@@ -103,7 +113,7 @@ class SearchIndex(Protocol):
 
 @dataclass(slots=True)
 class _Candidate:
-    """A chunk on its way to becoming a hit."""
+    """A chunk on its way to becoming a hit. ``lines`` are those of the passage that it has grown into."""
 
     stored: StoredChunk
     fused: float
@@ -113,6 +123,12 @@ class _Candidate:
     vector: Leg | None
     multipliers: dict[str, float]
     notes: tuple[str, ...] = ()
+    lines: Sequence[StoredChunk] = ()
+
+    @property
+    def trusted(self) -> bool:
+        """Say whether it was born trusted."""
+        return is_trusted(self.stored.chunk.provenance.origin)
 
     @property
     def order(self) -> tuple[int, float, str, int]:
@@ -146,8 +162,8 @@ class Searcher:
             return SearchResult(notices=("the query is empty",))
         request = replace(request, query=query)
         times: dict[str, float] = {}
-        keyword = self._timed(times, "keyword", lambda: self._index.keyword_leg(request, LEG_LIMIT))
-        vector = self._vector_leg(request, times, notices)
+        keyword = self._timed(times, "keyword", lambda: self._index.keyword_leg(request, KEYWORD_LIMIT))
+        vector = self._vector_leg(request, [hit.chunk_id for hit in keyword], times, notices)
         mode = _mode(bool(keyword), vector is not None)
         started = time.perf_counter()
         candidates, dropped = self._rank(request, keyword, vector or ())
@@ -164,7 +180,7 @@ class Searcher:
         return result
 
     def _vector_leg(
-        self, request: SearchRequest, times: dict[str, float], notices: list[str]
+        self, request: SearchRequest, also: Collection[int], times: dict[str, float], notices: list[str]
     ) -> Sequence[LegHit] | None:
         """Return the vector hits, or ``None`` where there is no embedder or it failed (fail-open, said so)."""
         embed = self._embed
@@ -175,7 +191,7 @@ class Searcher:
         except EmbedderUnavailable as error:
             notices.append(f"keyword only: {error}")
             return None
-        return self._timed(times, "vector", lambda: self._index.vector_leg(query, request, LEG_LIMIT))
+        return self._timed(times, "vector", lambda: self._index.vector_leg(query, request, VECTOR_LIMIT, also))
 
     def _rank(
         self, request: SearchRequest, keyword: Sequence[LegHit], vector: Sequence[LegHit]
@@ -183,12 +199,12 @@ class Searcher:
         """Fuse the legs and apply every multiplier; returns candidates best first, and what was dropped and why."""
         exact = self._index.path_matches(request)
         legs = ({hit.chunk_id: hit for hit in keyword}, {hit.chunk_id: hit for hit in vector})
-        scores = [{at: hit.score for at, hit in leg.items()} for leg in legs]
-        fused = ranking.fuse(scores[0], scores[1], self._settings)
-        last = len(fused)
+        fused = self._fuse(request, legs)
+        last = len(keyword) + len(vector)
         ranks = {at: tuple(leg[at].rank if at in leg else last for leg in legs) for at in fused}
         # Ties fall by the ranks within the legs, which fall by content: a rebuilt index gives the same answer (I9).
-        best = sorted(fused, key=lambda at: (-fused[at], ranks[at]))[: max(WEIGHED, 3 * request.max_results)]
+        best = sorted(fused, key=lambda at: (-fused[at], ranks[at]))
+        best = best[: max(WEIGHED, WEIGHED_PER_RESULT * request.max_results)]
         stored = self._index.load(sorted({*best, *exact}))
         now = request.as_of or self._clock.now()
         candidates: list[_Candidate] = []
@@ -210,20 +226,30 @@ class Searcher:
         candidates.sort(key=lambda candidate: candidate.order)
         return candidates, dropped
 
+    def _fuse(self, request: SearchRequest, legs: Sequence[Mapping[int, LegHit]]) -> dict[int, float]:
+        """Return the score in 0..1 of the best candidates: both legs, who says a line, and how long it is."""
+        counts = self._index.by_corpus()
+        total = sum(found.chunks for name, found in counts.items() if request.corpus in (Corpus.ALL, name))
+        words = {at: hit.score for at, hit in legs[0].items()}
+        meaning = {at: hit.evidence for at, hit in legs[1].items()}
+        fused = ranking.fuse(words, meaning, total, self._settings)
+        wanted = max(FORMED, WEIGHED_PER_RESULT * request.max_results)
+        if len(fused) > wanted:
+            least = sorted(fused.values(), reverse=True)[wanted - 1]
+            fused = {at: value for at, value in fused.items() if value >= least}
+        asker = Asker.of(request.query)
+        found = {}
+        for at, (speaker, chars) in self._index.traits(list(fused)).items():
+            form = asker.bonus(speaker, self._settings) + ranking.length(chars, self._settings)
+            found[at] = ranking.squash(fused[at] + form)
+        return found
+
     def _select(
         self, request: SearchRequest, candidates: list[_Candidate], dropped: list[tuple[str, str]]
     ) -> list[Hit]:
-        """Join overlapping chunks, diversify the top, cut at the threshold and at the number asked for."""
-        window = _join_overlaps(candidates)[: max(DIVERSITY_WINDOW, request.max_results)]
-        order = [(candidate.stored.chunk.text, candidate.score + candidate.exact) for candidate in window]
-        ordered = []
-        for at, factor in ranking.diversify(order, len(window), self._settings):
-            candidate = window[at]
-            if factor < 1.0:
-                candidate.multipliers["diversity"] = factor
-                candidate.score *= factor
-            ordered.append(candidate)
-        chosen = _trusted_first(ordered, request.max_results)
+        """Diversify the top, grow passages, cut at the threshold and at the number asked for."""
+        passages = self._passages(self._diversified(candidates, request.max_results), request.max_results)
+        chosen = _trusted_first(passages, request.max_results)
         threshold = request.min_score or 0.0
         kept = [candidate for candidate in chosen if candidate.score >= threshold or candidate.exact]
         if not kept:
@@ -237,11 +263,55 @@ class Searcher:
                 dropped.append((where, f"score {candidate.score:.3f} below {threshold:g}"))
         return [_hit(candidate, request.query) for candidate in kept]
 
+    def _diversified(self, candidates: Sequence[_Candidate], results: int) -> list[_Candidate]:
+        window = candidates[: max(DIVERSITY_WINDOW, results)]
+        order = [(candidate.stored.chunk.text, candidate.score + candidate.exact) for candidate in window]
+        ordered = []
+        for at, factor in ranking.diversify(order, len(window), self._settings):
+            candidate = window[at]
+            if factor < 1.0:
+                candidate.multipliers["diversity"] = factor
+                candidate.score *= factor
+            ordered.append(candidate)
+        return [*ordered, *candidates[len(window) :]]
+
+    def _passages(self, ordered: Sequence[_Candidate], results: int) -> list[_Candidate]:
+        """Let candidates grow, in order, until there are enough; one that stands in the passage of another joins it.
+
+        A passage can be found by words in one line and by meaning in the next; both facts belong to the one result
+        (RANK-03).
+        """
+        scores = {candidate.stored.id: candidate.score for candidate in ordered}
+        leading = {candidate.stored.id for candidate in ordered[:LEADING]}
+        holder: dict[int, _Candidate] = {}
+        grown: list[_Candidate] = []
+        reserved = math.ceil(results * TRUSTED_SHARE)
+        trusted = sum(candidate.trusted for candidate in ordered)
+        for candidate in ordered:
+            enough = len(grown) >= results and sum(one.trusted for one in grown) >= min(reserved, trusted)
+            if enough:
+                break
+            if candidate.stored.id in holder:
+                trusted -= candidate.trusted
+                continue
+            around = self._index.neighbours(candidate.stored.id, REACH, REACH)
+            candidate.lines = grow(candidate.stored, around, scores, leading, holder)
+            holder.update((line.id, candidate) for line in candidate.lines)
+            grown.append(candidate)
+        for candidate in ordered:
+            twin = holder.get(candidate.stored.id)
+            if twin is not None and twin is not candidate:
+                twin.keyword = twin.keyword or candidate.keyword
+                twin.vector = twin.vector or candidate.vector
+                chunk = candidate.stored.chunk
+                twin.notes += (f"joined with line {chunk.start_line}",)
+        return grown
+
 
 def _trusted_first(ordered: Sequence[_Candidate], limit: int) -> list[_Candidate]:
     """Return the first ``limit``, with the leading places kept for trusted text; the rest is open to all by score."""
     reserved = math.ceil(limit * TRUSTED_SHARE)
-    trusted = [candidate for candidate in ordered if is_trusted(candidate.stored.chunk.provenance.origin)]
+    trusted = [candidate for candidate in ordered if candidate.trusted]
     leading = trusted[:reserved]
     taken = {id(candidate) for candidate in leading}
     for candidate in ordered[: len(leading)]:
@@ -255,53 +325,24 @@ def _mode(keyword: bool, vector: bool) -> SearchMode:
     return "hybrid" if vector else "keyword" if keyword else "empty"
 
 
-def _join_overlaps(candidates: Sequence[_Candidate]) -> list[_Candidate]:
-    """Return the candidates with those of one passage joined: the better one stays and takes over the other's leg.
-
-    Neighbouring chunks overlap, so one passage can be found by words in one chunk and by meaning in the next; both
-    facts belong to the one result (RANK-03).
-    """
-    kept: list[_Candidate] = []
-    by_path: dict[str, list[_Candidate]] = {}
-    for candidate in candidates:
-        chunk = candidate.stored.chunk
-        twin = next((other for other in by_path.get(chunk.path, ()) if _same_passage(other.stored.chunk, chunk)), None)
-        if twin is None:
-            kept.append(candidate)
-            by_path.setdefault(chunk.path, []).append(candidate)
-            continue
-        twin.keyword = twin.keyword or candidate.keyword
-        twin.vector = twin.vector or candidate.vector
-        twin.notes += (f"joined with lines {chunk.start_line}-{chunk.end_line}",)
-    return kept
-
-
-def _same_passage(one: Chunk, two: Chunk) -> bool:
-    shared = min(one.end_line, two.end_line) - max(one.start_line, two.start_line) + 1
-    if shared <= 0:
-        return False
-    shorter = min(one.end_line - one.start_line, two.end_line - two.start_line) + 1
-    if one.start_line == one.end_line == two.start_line == two.end_line:
-        return one.hash == two.hash  # pieces of one very long line are different passages
-    return shared / shorter >= SAME_PASSAGE
-
-
 def _hit(candidate: _Candidate, query: str) -> Hit:
     chunk = candidate.stored.chunk
+    lines = [line.chunk for line in candidate.lines or (candidate.stored,)]
     trace = HitTrace(
         keyword=candidate.keyword,
         vector=candidate.vector,
         fused=candidate.fused,
         multipliers=dict(candidate.multipliers),
         exact_path=candidate.exact,
+        line=chunk.start_line,
         notes=candidate.notes,
     )
     return Hit(
         path=chunk.path,
-        start_line=chunk.start_line,
-        end_line=chunk.end_line,
+        start_line=lines[0].start_line,
+        end_line=max(line.end_line for line in lines),
         score=candidate.score,
-        snippet=snippet(chunk.text, query),
+        snippet=snippet("\n".join(line.text for line in lines), query),
         corpus=chunk.corpus,
         provenance=chunk.provenance,
         text_score=candidate.keyword.score if candidate.keyword else 0.0,
