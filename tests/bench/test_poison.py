@@ -65,8 +65,8 @@ def test_nothing_made_up_is_promoted_or_injected_and_everything_is_found_in_its_
 def test_a_memory_that_trusts_everything_is_noticed(monkeypatch):
     """The counts can fail: here every tool result is taken for local, so that the agent's echo counts as its own."""
     monkeypatch.setattr("reverie.sessions.turns.taints", lambda *_, **__: False)
-    monkeypatch.setattr("reverie.sessions.capture.declares_foreign", lambda _: False)
-    monkeypatch.setattr("reverie.sessions.turns.declares_foreign", lambda _: False)
+    monkeypatch.setattr("reverie.sessions.capture.brings_in", lambda *_: False)
+    monkeypatch.setattr("reverie.sessions.turns.brings_in", lambda *_: False)
     found = channels.measure("note in a tainted turn", ATTACKS)
     assert found.promoted == found.injected == ("zqg0000", "zqg0001", "zqg0002")
     assert found.framed == 0
