@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from reverie.core.clock import age_in_days
@@ -22,6 +22,9 @@ LEAST_SCORE = 1e-9
 #: A sum of so many standard deviations is one unit of the logistic that makes a score of it. At 1 all good hits would
 #: have the same score to three digits, and a multiplier would decide between them.
 SCORE_SCALE = 4.0
+#: The bound of the decay where a question asks how things are now: enough to put a newer statement before an older one
+#: that matches a little better, too little to put it before one that alone matches.
+PRESENT_FLOOR = 0.75
 #: Characters of a line that has no price and no prize for its length, and the length below which shorter is no better.
 USUAL_CHARS = 200
 SHORT_CHARS = 60
@@ -98,6 +101,11 @@ def length(chars: int, settings: RankingSettings) -> float:
 def squash(value: float) -> float:
     """Return the logistic of ``value / SCORE_SCALE``: strictly monotone over what sums come to, in 0..1."""
     return 1.0 / (1.0 + math.exp(-value / SCORE_SCALE)) if value > -60 * SCORE_SCALE else 0.0
+
+
+def for_present(settings: RankingSettings) -> RankingSettings:
+    """Return the settings for a question about the present: age counts for more, still within a bound."""
+    return replace(settings, recency_floor=min(settings.recency_floor, PRESENT_FLOOR))
 
 
 def recency(when: datetime | None, now: datetime, settings: RankingSettings) -> float:

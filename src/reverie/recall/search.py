@@ -9,6 +9,7 @@ import math
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from reverie.core.errors import EmbedderUnavailable
@@ -17,6 +18,7 @@ from reverie.core.text import collapse
 from reverie.core.types import Clock, Corpus, Hit, HitTrace, Leg, SearchMode, SearchRequest, SearchResult
 from reverie.recall import ranking
 from reverie.recall.passages import LEADING, REACH, StoredChunk, grow
+from reverie.recall.present import asks_for_now
 from reverie.recall.ranking import RankingSettings
 from reverie.recall.snippets import snippet
 from reverie.recall.speakers import Asker
@@ -210,6 +212,7 @@ class Searcher:
         best = best[: max(WEIGHED, WEIGHED_PER_RESULT * request.max_results)]
         stored = self._index.load(sorted({*best, *exact}))
         now = request.as_of or self._clock.now()
+        settings = ranking.for_present(self._settings) if asks_for_now(request.query) else self._settings
         candidates: list[_Candidate] = []
         dropped: list[tuple[str, str]] = []
         for row in stored:
@@ -218,7 +221,7 @@ class Searcher:
                 dropped.append((f"{row.chunk.path}#L{row.chunk.start_line}", "its project annotation is malformed"))
                 continue
             multipliers = {
-                "recency": ranking.recency(row.date, now, self._settings),
+                "recency": ranking.recency(_said(row), now, settings),
                 "importance": ranking.importance(notes.importance, self._settings),
                 "project": ranking.project(notes.project, request.projects, self._settings),
             }
@@ -322,6 +325,13 @@ def _trusted_first(ordered: Sequence[_Candidate], limit: int) -> list[_Candidate
             candidate.notes += ("placed after trusted text",)
     rest = [candidate for candidate in ordered if id(candidate) not in taken]
     return (leading + rest)[:limit]
+
+
+def _said(row: StoredChunk) -> datetime | None:
+    """Return when a text counts as said: a message of a transcript by itself, a note with its document."""
+    if row.chunk.corpus is Corpus.SESSIONS:
+        return row.chunk.provenance.observed_at or row.date
+    return row.date
 
 
 def _mode(keyword: bool, vector: bool) -> SearchMode:
