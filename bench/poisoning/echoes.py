@@ -8,7 +8,7 @@ text, are read in a turn, repeated by the agent and written to a note of their o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from itertools import cycle
 from pathlib import Path
@@ -25,7 +25,7 @@ Pool = Mapping[str, Any]
 Where = Mapping[str, tuple[str, int]]
 #: The length of the list that is asked for, and how many of its first places are looked at. A long list is what the
 #: evaluator of the quality benchmark asks for; six is what an agent gets that names no number.
-LISTS = {"R@5": (50, 5), "R@10": (50, 10), "R@5 of 6": (6, 5), "R@5 of 5": (5, 5), "R@10 of 10": (10, 10)}
+LISTS = {"R@5": (50, 5), "R@10": (50, 10), "R@5 of 6": (6, 5), "R@10 of 10": (10, 10)}
 #: Those whose loss is held against the target. Untrusted text may take the last places of a list, and in a list of
 #: just so many these are among those looked at; what that costs is shown beside.
 USUAL = 6
@@ -76,7 +76,9 @@ def measure(pool: Pool, attacks: Sequence[str], *, limit: int | None, vectors: b
     with home(vectors=vectors, state=state) as place:
         where = write_notes(pool, place.workspace)
         place.memory.index()
-        recalls = [_recall(place, queries, where, corpus, poisoned=False) for corpus in (Corpus.MEMORY, Corpus.ALL)]
+        clean = _recall(place, queries, where, Corpus.MEMORY, poisoned=False)
+        # Nobody has said anything yet, so that everything there is to search is the notes.
+        recalls = [clean, replace(clean, corpus=Corpus.ALL.value)]
         for payload in made:
             place.clock.advance(timedelta(days=1))
             _bring(place, payload)
