@@ -246,8 +246,6 @@ class Living(RuleBasedStateMachine):
                 found = self.house.call(turn, "memory_search", query=word, corpus=corpus, minScore=0, maxResults=3)
                 shown = [hit["snippet"] for hit in found["results"] if word in hit["snippet"]]
                 turn.tool_result("memory_search", "\n".join(shown), source="local")
-                if any("subagent" in hit["provenance"]["sessionKind"] for hit in found["results"]):
-                    continue
                 turn.reply(" ".join(shown) or "Nothing.")
         assert self.in_files(word) == before, "recalling writes nothing into the files"
 
@@ -304,6 +302,8 @@ class Living(RuleBasedStateMachine):
     def what_one_peer_said_no_other_finds(self) -> None:
         peer, own = sorted(PEERS.items())[len(self.words) % len(PEERS)]
         with self.house.turn(session=own, sender=Sender.guest(peer, channel="telegram")) as turn:
+            shown = turn.prompt.system + turn.prompt.hidden
+            assert [word for word in self.words if word in shown] == [], f"I4: {peer}"
             for corpus in ("sessions", "all"):
                 found = self.house.call(
                     turn, "memory_search", query=" ".join(self.words), corpus=corpus, minScore=0, maxResults=50
