@@ -43,9 +43,6 @@ QUERY_CHARS = 4000
 #: a question word for word (a poisoned page does); it stays findable in the places that are left, and never takes the
 #: place of the owner's own lines.
 TRUSTED_SHARE = 0.8
-#: What a trusted hit must reach to take such a place: the score of an average candidate of this query. What is merely
-#: there must not stand before the one note that answers, though it was imported.
-LEADING_SCORE = 0.5
 _T = TypeVar("_T")
 
 
@@ -317,7 +314,7 @@ class Searcher:
 def _trusted_first(ordered: Sequence[_Candidate], limit: int) -> list[_Candidate]:
     """Return the first ``limit``, with the leading places kept for trusted text; the rest is open to all by score."""
     reserved = math.ceil(limit * TRUSTED_SHARE)
-    trusted = [candidate for candidate in ordered if candidate.trusted and candidate.score >= LEADING_SCORE]
+    trusted = [candidate for candidate in ordered if candidate.trusted]
     leading = trusted[:reserved]
     taken = {id(candidate) for candidate in leading}
     for candidate in ordered[: len(leading)]:
