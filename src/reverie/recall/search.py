@@ -16,7 +16,7 @@ from reverie.core.provenance import is_trusted
 from reverie.core.text import collapse
 from reverie.core.types import Clock, Corpus, Hit, HitTrace, Leg, SearchMode, SearchRequest, SearchResult
 from reverie.recall import ranking
-from reverie.recall.passages import LEADING, REACH, StoredChunk, grow
+from reverie.recall.passages import FULL_CHARS, LEADING, REACH, StoredChunk, grow
 from reverie.recall.ranking import RankingSettings
 from reverie.recall.snippets import snippet
 from reverie.recall.speakers import Asker
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from reverie.core.types import Vector
 
 #: Candidates taken from each leg, whatever the caller's maxResults.
-KEYWORD_LIMIT = 400
+KEYWORD_LIMIT = 256
 VECTOR_LIMIT = 200
 #: How many of the best fused candidates are asked who says them and how long they are, and how many of those are
 #: loaded and weighed, at least and for each result: a result may take several lines. What fuses below these cannot
@@ -294,8 +294,10 @@ class Searcher:
             if candidate.stored.id in holder:
                 trusted -= candidate.trusted
                 continue
-            around = self._index.neighbours(candidate.stored.id, REACH, REACH)
-            candidate.lines = grow(candidate.stored, around, scores, leading, holder)
+            candidate.lines = (candidate.stored,)
+            if len(candidate.stored.chunk.text) < FULL_CHARS:
+                around = self._index.neighbours(candidate.stored.id, REACH, REACH)
+                candidate.lines = grow(candidate.stored, around, scores, leading, holder)
             holder.update((line.id, candidate) for line in candidate.lines)
             grown.append(candidate)
         for candidate in ordered:
