@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from reverie.core.clock import age_in_days
@@ -22,6 +22,11 @@ LEAST_SCORE = 1e-9
 #: A sum of so many standard deviations is one unit of the logistic that makes a score of it. At 1 all good hits would
 #: have the same score to three digits, and a multiplier would decide between them.
 SCORE_SCALE = 4.0
+#: The bound of the decay where a question asks how things are now: enough to put a newer statement before an older one
+#: that matches a little better, too little to put it before one that alone matches.
+PRESENT_FLOOR = 0.75
+#: Short lines are alike for many reasons; two that share more of their words than this say the same.
+REPEATED = 0.8
 #: Characters of a line that has no price and no prize for its length, and the length below which shorter is no better.
 USUAL_CHARS = 200
 SHORT_CHARS = 60
@@ -100,6 +105,11 @@ def squash(value: float) -> float:
     return 1.0 / (1.0 + math.exp(-value / SCORE_SCALE)) if value > -60 * SCORE_SCALE else 0.0
 
 
+def for_present(settings: RankingSettings) -> RankingSettings:
+    """Return the settings for a question about the present: age counts for more, still within a bound."""
+    return replace(settings, recency_floor=min(settings.recency_floor, PRESENT_FLOOR))
+
+
 def recency(when: datetime | None, now: datetime, settings: RankingSettings) -> float:
     """Return ``floor + (1 - floor) * 2^(-age / half life)``; 1 for what carries no date (choice C10)."""
     if when is None or not settings.recency:
@@ -132,7 +142,7 @@ def diversify(order: Sequence[tuple[str, float]], limit: int, settings: RankingS
 
     Returns:
         Positions into ``order`` with the factor applied to each, in the new order. Only the part of the likeness
-        above one half counts, so that two notes on one topic do not push each other down.
+        above ``REPEATED`` counts, so that two lines on one topic do not push each other down.
     """
     if not settings.mmr or settings.mmr_lambda >= 1.0:
         return [(position, 1.0) for position in range(min(limit, len(order)))]
@@ -141,7 +151,9 @@ def diversify(order: Sequence[tuple[str, float]], limit: int, settings: RankingS
     left = list(range(len(order)))
     chosen: list[tuple[int, float]] = []
     while left and len(chosen) < limit:
-        factors = {at: 1.0 - (1.0 - settings.mmr_lambda) * max(0.0, likeness[at] - 0.5) * 2.0 for at in left}
+        factors = {
+            at: 1.0 - (1.0 - settings.mmr_lambda) * max(0.0, likeness[at] - REPEATED) / (1.0 - REPEATED) for at in left
+        }
         best = max(left, key=lambda at: (order[at][1] * factors[at], -at))
         chosen.append((best, factors[best]))
         left.remove(best)

@@ -9,6 +9,7 @@ import math
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from reverie.core.errors import EmbedderUnavailable
@@ -17,6 +18,7 @@ from reverie.core.text import collapse
 from reverie.core.types import Clock, Corpus, Hit, HitTrace, Leg, SearchMode, SearchRequest, SearchResult
 from reverie.recall import ranking
 from reverie.recall.passages import FULL_CHARS, LEADING, REACH, StoredChunk, grow
+from reverie.recall.present import asks_for_now
 from reverie.recall.ranking import RankingSettings
 from reverie.recall.snippets import snippet
 from reverie.recall.speakers import Asker
@@ -41,6 +43,9 @@ QUERY_CHARS = 4000
 #: a question word for word (a poisoned page does); it stays findable in the places that are left, and never takes the
 #: place of the owner's own lines.
 TRUSTED_SHARE = 0.8
+#: What a trusted hit must reach to take such a place: the score of an average candidate of this query. What is merely
+#: there must not stand before the one note that answers, though it was imported.
+LEADING_SCORE = 0.5
 _T = TypeVar("_T")
 
 
@@ -126,9 +131,9 @@ class _Candidate:
     lines: Sequence[StoredChunk] = ()
 
     @property
-    def trusted(self) -> bool:
-        """Say whether it was born trusted."""
-        return is_trusted(self.stored.chunk.provenance.origin)
+    def leads(self) -> bool:
+        """Say whether it may take a place that is kept for trusted text."""
+        return self.score >= LEADING_SCORE and is_trusted(self.stored.chunk.provenance.origin)
 
     @property
     def order(self) -> tuple[int, float, str, int]:
@@ -207,6 +212,7 @@ class Searcher:
         best = best[: max(WEIGHED, WEIGHED_PER_RESULT * request.max_results)]
         stored = self._index.load(sorted({*best, *exact}))
         now = request.as_of or self._clock.now()
+        settings = ranking.for_present(self._settings) if asks_for_now(request.query) else self._settings
         candidates: list[_Candidate] = []
         dropped: list[tuple[str, str]] = []
         for row in stored:
@@ -215,7 +221,7 @@ class Searcher:
                 dropped.append((f"{row.chunk.path}#L{row.chunk.start_line}", "its project annotation is malformed"))
                 continue
             multipliers = {
-                "recency": ranking.recency(row.date, now, self._settings),
+                "recency": ranking.recency(_said(row), now, settings),
                 "importance": ranking.importance(notes.importance, self._settings),
                 "project": ranking.project(notes.project, request.projects, self._settings),
             }
@@ -286,14 +292,14 @@ class Searcher:
         holder: dict[int, _Candidate] = {}
         grown: list[_Candidate] = []
         reserved = math.ceil(results * TRUSTED_SHARE)
-        trusted = sum(candidate.trusted for candidate in ordered)
+        leads, waiting = 0, sum(candidate.leads for candidate in ordered)
         for candidate in ordered:
-            enough = len(grown) >= results and sum(one.trusted for one in grown) >= min(reserved, trusted)
-            if enough:
+            if len(grown) >= results and (leads >= reserved or not waiting):
                 break
+            waiting -= candidate.leads
             if candidate.stored.id in holder:
-                trusted -= candidate.trusted
                 continue
+            leads += candidate.leads
             candidate.lines = (candidate.stored,)
             if len(candidate.stored.chunk.text) < FULL_CHARS:
                 around = self._index.neighbours(candidate.stored.id, REACH, REACH)
@@ -313,14 +319,20 @@ class Searcher:
 def _trusted_first(ordered: Sequence[_Candidate], limit: int) -> list[_Candidate]:
     """Return the first ``limit``, with the leading places kept for trusted text; the rest is open to all by score."""
     reserved = math.ceil(limit * TRUSTED_SHARE)
-    trusted = [candidate for candidate in ordered if candidate.trusted]
-    leading = trusted[:reserved]
+    leading = [candidate for candidate in ordered if candidate.leads][:reserved]
     taken = {id(candidate) for candidate in leading}
     for candidate in ordered[: len(leading)]:
         if id(candidate) not in taken:
             candidate.notes += ("placed after trusted text",)
     rest = [candidate for candidate in ordered if id(candidate) not in taken]
     return (leading + rest)[:limit]
+
+
+def _said(row: StoredChunk) -> datetime | None:
+    """Return when a text counts as said: a message of a transcript by itself, a note with its document."""
+    if row.chunk.corpus is Corpus.SESSIONS:
+        return row.chunk.provenance.observed_at or row.date
+    return row.date
 
 
 def _mode(keyword: bool, vector: bool) -> SearchMode:

@@ -21,6 +21,7 @@ from reverie.store.records import (
     Present,
     Recovery,
     State,
+    TrustRecord,
     WriteRecord,
     happened,
     milliseconds,
@@ -69,6 +70,7 @@ ON CONFLICT (path) DO UPDATE SET revision = revision + 1
 """
 _MOVE_ACTS = "UPDATE act SET path = ? WHERE path = ? AND kind <> 'rename'"
 _STATES = "SELECT path, revision, hash FROM file_state ORDER BY path"
+_STAMP = "SELECT (SELECT max(seq) FROM act), (SELECT total(revision) FROM file_state)"
 _HASH_OF = "SELECT hash FROM file_state WHERE path = ?"
 _DOUBTFUL_PATHS = """
 SELECT DISTINCT a.path FROM act a JOIN write_record w USING (seq)
@@ -82,6 +84,11 @@ ON CONFLICT (entry, session) DO UPDATE SET
     session_key = excluded.session_key, origin = excluded.origin, observed_at = max(observed_at, excluded.observed_at)
 """
 _ORIGINS = "SELECT session, session_key, origin, observed_at FROM entry_origin WHERE entry = ? ORDER BY session"
+_TRUSTS = """
+SELECT t.seq, t.id, a.at, t.by, t.start_line, t.end_line FROM trust_act t JOIN act a USING (seq) WHERE a.path = ?
+ORDER BY t.seq
+"""
+_VOUCHED = "SELECT hash FROM act_line WHERE seq = ? AND change = 'vouched'"
 _COUNT = "SELECT count(*) FROM write_record WHERE state = 'committed'"
 _SETTING = "SELECT value FROM setting WHERE key = ?"
 _SET = "INSERT INTO setting (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
@@ -282,6 +289,21 @@ class DurableStore:
             self.database.execute(_JUDGE_ANEW, (path,))
         return ident
 
+    def trusts(self, path: str) -> list[TrustRecord]:
+        """Return the owner's acts of trust on a file, oldest first."""
+        with self.database.transaction(immediate=False):
+            return [
+                TrustRecord(
+                    ident,
+                    path,
+                    moment(at),
+                    by,
+                    (start, end) if start is not None else None,
+                    frozenset(line for (line,) in self.database.rows(_VOUCHED, (seq,))),
+                )
+                for seq, ident, at, by, start, end in self.database.rows(_TRUSTS, (path,))
+            ]
+
     def removed(self, path: str, content_hash: str) -> None:
         """Record that Reverie removed the file. A file that vanished by itself must not be recorded so."""
         with self.database.transaction():
@@ -322,6 +344,10 @@ class DurableStore:
     def revisions(self) -> dict[str, int]:
         """Return a number for each file with acts; it grows whenever the file's lines must be judged anew."""
         return {path: revision for path, revision, _ in self.database.rows(_STATES)}
+
+    def stamp(self) -> tuple[object, ...]:
+        """Return what changes whenever anything is recorded of any file."""
+        return tuple(self.database.row(_STAMP) or ())
 
     def last_hash(self, path: str) -> str | None:
         """Return the sha256 of the file as Reverie last wrote it, ``None`` if it never did or removed it."""

@@ -77,6 +77,10 @@ def _sources(source: Path) -> Iterator[tuple[Path, str]]:
     if not source.exists():
         raise ImportRefused("There is no such file or folder", path=str(source))
     if not source.is_dir():
+        if source.suffix.lower() not in _SUFFIXES:
+            raise ImportRefused(
+                "This is no Markdown file", path=str(source), hint=f"one of: {', '.join(sorted(_SUFFIXES))}"
+            )
         yield source, f"{source.stem}.md"
         return
     taken: set[str] = set()
