@@ -1,4 +1,4 @@
-"""Who stands where in the results: trusted text first, but only where it answers."""
+"""Who stands where in the results: trusted text first."""
 
 from __future__ import annotations
 
@@ -47,11 +47,3 @@ def test_a_text_from_outside_that_echoes_the_question_never_stands_before_the_ow
     foreign = [hit for hit in hits if hit.provenance.origin is SourceClass.UNTRUSTED]
     assert len(foreign) == 1
     assert "2000" in foreign[0].snippet
-
-
-def test_an_imported_note_that_alone_answers_comes_first(memory: Memory, tmp_path: Path) -> None:
-    for word in WORDS:
-        memory.note(f"The {word} stands in the cellar.")
-    imported(memory, tmp_path, "house", "The boiler was built in 2009 and serviced in May.\n")
-    hits = memory.search("How old is the boiler?", max_results=5)
-    assert "2009" in hits[0].snippet

@@ -43,9 +43,6 @@ QUERY_CHARS = 4000
 #: a question word for word (a poisoned page does); it stays findable in the places that are left, and never takes the
 #: place of the owner's own lines.
 TRUSTED_SHARE = 0.8
-#: What a trusted hit must reach to take such a place: the score of an average candidate of this query. What is merely
-#: there must not stand before the one note that answers, though it was imported.
-LEADING_SCORE = 0.5
 _T = TypeVar("_T")
 
 
@@ -131,9 +128,9 @@ class _Candidate:
     lines: Sequence[StoredChunk] = ()
 
     @property
-    def leads(self) -> bool:
-        """Say whether it may take a place that is kept for trusted text."""
-        return self.score >= LEADING_SCORE and is_trusted(self.stored.chunk.provenance.origin)
+    def trusted(self) -> bool:
+        """Say whether it was born trusted."""
+        return is_trusted(self.stored.chunk.provenance.origin)
 
     @property
     def order(self) -> tuple[int, float, str, int]:
@@ -292,14 +289,14 @@ class Searcher:
         holder: dict[int, _Candidate] = {}
         grown: list[_Candidate] = []
         reserved = math.ceil(results * TRUSTED_SHARE)
-        leads, waiting = 0, sum(candidate.leads for candidate in ordered)
+        trusted, waiting = 0, sum(candidate.trusted for candidate in ordered)
         for candidate in ordered:
-            if len(grown) >= results and (leads >= reserved or not waiting):
+            if len(grown) >= results and (trusted >= reserved or not waiting):
                 break
-            waiting -= candidate.leads
+            waiting -= candidate.trusted
             if candidate.stored.id in holder:
                 continue
-            leads += candidate.leads
+            trusted += candidate.trusted
             candidate.lines = (candidate.stored,)
             if len(candidate.stored.chunk.text) < FULL_CHARS:
                 around = self._index.neighbours(candidate.stored.id, REACH, REACH)
@@ -319,7 +316,7 @@ class Searcher:
 def _trusted_first(ordered: Sequence[_Candidate], limit: int) -> list[_Candidate]:
     """Return the first ``limit``, with the leading places kept for trusted text; the rest is open to all by score."""
     reserved = math.ceil(limit * TRUSTED_SHARE)
-    leading = [candidate for candidate in ordered if candidate.leads][:reserved]
+    leading = [candidate for candidate in ordered if candidate.trusted][:reserved]
     taken = {id(candidate) for candidate in leading}
     for candidate in ordered[: len(leading)]:
         if id(candidate) not in taken:
