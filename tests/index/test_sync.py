@@ -485,7 +485,7 @@ def test_another_context_length_rebuilds_by_itself_and_says_so(world):
     world.close()
     index = world.index(chunking=Chunking(tokens=50, overlap=0))
     report = index.sync([world.notes])
-    assert any("context length: the index has 400, this version makes 50" in notice for notice in report.notices)
+    assert any("context length: the index has 200, this version makes 50" in notice for notice in report.notices)
     assert world.table(index, "SELECT count(*) FROM context")[0][0] > 5
     assert index.counts().chunks == 60
     assert index.sync([world.notes]).notices == ()

@@ -59,7 +59,10 @@ def test_iso_07_in_the_owners_group_only_the_owners_words_are_the_owners(build: 
         with home.memory.turn(GROUP, text, sender) as turn:
             turn.reply("noted")
     assert [str(said(home, text)) for text in spoken] == ["owner", "untrusted", "untrusted"]
-    for hit in home.memory.search("prefer prefers", corpus="sessions", max_results=20):
+    found = home.memory.search("prefer prefers", corpus="sessions", max_results=20)
+    asked = [hit for hit in found if "prefer" in hit.snippet]  # the answers that stand beside them are found as well
+    assert len(asked) == len(spoken)
+    for hit in asked:
         refused = any(not gate.passed for gate in home.memory.why(hit.citation)[0].gates.promotion)
         assert refused is ("trains" not in hit.snippet)
 

@@ -239,22 +239,25 @@ def ranked(database: Database, scored: Sequence[tuple[int, float]], limit: int) 
 
     Only tied chunks are looked up, so that a leg without ties costs no query.
     """
-    by_score: dict[float, list[int]] = {}
-    for ident, score in scored:
-        by_score.setdefault(score, []).append(ident)
-    tied = [ident for group in by_score.values() if len(group) > 1 for ident in group]
-    at = places(database, tied) if tied else {}
-    nowhere: Place = ("\U0010ffff", 0, 0, "")
-    order: list[LegHit] = []
-    for score in sorted(by_score, reverse=True):
-        group = by_score[score]
-        if len(group) > 1:
-            group.sort(key=lambda one: at.get(one, nowhere))
-        for ident in group:
-            order.append(LegHit(ident, len(order) + 1, score))
-            if len(order) == limit:
-                return order
-    return order
+    order = sorted(scored, key=_by_score, reverse=True)
+    end = min(limit, len(order))
+    while 0 < end < len(order) and order[end][1] == order[end - 1][1]:
+        end += 1
+    order = order[:end]
+    tied = [
+        order[at][0]
+        for at in range(end)
+        if (at and order[at][1] == order[at - 1][1]) or (at + 1 < end and order[at][1] == order[at + 1][1])
+    ]
+    if tied:
+        where = places(database, tied)
+        nowhere: Place = ("\U0010ffff", 0, 0, "")
+        order.sort(key=lambda one: (-one[1], where.get(one[0], nowhere)))
+    return [LegHit(ident, rank, score) for rank, (ident, score) in enumerate(order[:limit], 1)]
+
+
+def _by_score(scored: tuple[int, float]) -> float:
+    return scored[1]
 
 
 def packed(texts: Sequence[str]) -> str | None:

@@ -25,6 +25,10 @@ SCORE_SCALE = 4.0
 #: The bound of the decay where a question asks how things are now: enough to put a newer statement before an older one
 #: that matches a little better, too little to put it before one that alone matches.
 PRESENT_FLOOR = 0.75
+#: What :func:`squash` makes of a candidate like most others.
+AVERAGE_SCORE = 0.5
+#: Short lines are alike for many reasons; two that share more of their words than this say the same.
+REPEATED = 0.8
 #: Characters of a line that has no price and no prize for its length, and the length below which shorter is no better.
 USUAL_CHARS = 200
 SHORT_CHARS = 60
@@ -136,11 +140,11 @@ def diversify(order: Sequence[tuple[str, float]], limit: int, settings: RankingS
     Args:
         order: ``(text, score)`` best first.
         limit: how many to choose.
-        settings: ``mmr_lambda`` sets how much a verbatim repeat loses: ``score * lambda``.
+        settings: ``mmr_lambda`` sets what a verbatim repeat keeps of its lead over an average candidate.
 
     Returns:
         Positions into ``order`` with the factor applied to each, in the new order. Only the part of the likeness
-        above one half counts, so that two notes on one topic do not push each other down.
+        above ``REPEATED`` counts, so that two lines on one topic do not push each other down.
     """
     if not settings.mmr or settings.mmr_lambda >= 1.0:
         return [(position, 1.0) for position in range(min(limit, len(order)))]
@@ -149,10 +153,22 @@ def diversify(order: Sequence[tuple[str, float]], limit: int, settings: RankingS
     left = list(range(len(order)))
     chosen: list[tuple[int, float]] = []
     while left and len(chosen) < limit:
-        factors = {at: 1.0 - (1.0 - settings.mmr_lambda) * max(0.0, likeness[at] - 0.5) * 2.0 for at in left}
+        factors = {at: _diversity(order[at][1], likeness[at], settings) for at in left}
         best = max(left, key=lambda at: (order[at][1] * factors[at], -at))
         chosen.append((best, factors[best]))
         left.remove(best)
         for at in left:
             likeness[at] = max(likeness[at], jaccard(sets[at], sets[best]))
     return chosen
+
+
+def _diversity(score: float, likeness: float, settings: RankingSettings) -> float:
+    """Return the factor of a candidate that is so like one chosen before it.
+
+    Only its lead is lowered: the same words said on two days are two facts, and better than what is merely average.
+    """
+    lead = score - AVERAGE_SCORE
+    if likeness <= REPEATED or lead <= 0:
+        return 1.0
+    lost = (1.0 - settings.mmr_lambda) * (likeness - REPEATED) / (1.0 - REPEATED)
+    return 1.0 - lost * lead / score

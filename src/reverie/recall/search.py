@@ -17,7 +17,7 @@ from reverie.core.provenance import is_trusted
 from reverie.core.text import collapse
 from reverie.core.types import Clock, Corpus, Hit, HitTrace, Leg, SearchMode, SearchRequest, SearchResult
 from reverie.recall import ranking
-from reverie.recall.passages import LEADING, REACH, StoredChunk, grow
+from reverie.recall.passages import FULL_CHARS, LEADING, REACH, StoredChunk, grow
 from reverie.recall.present import asks_for_now
 from reverie.recall.ranking import RankingSettings
 from reverie.recall.snippets import snippet
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from reverie.core.types import Vector
 
 #: Candidates taken from each leg, whatever the caller's maxResults.
-KEYWORD_LIMIT = 400
+KEYWORD_LIMIT = 256
 VECTOR_LIMIT = 200
 #: How many of the best fused candidates are asked who says them and how long they are, and how many of those are
 #: loaded and weighed, at least and for each result: a result may take several lines. What fuses below these cannot
@@ -289,16 +289,18 @@ class Searcher:
         holder: dict[int, _Candidate] = {}
         grown: list[_Candidate] = []
         reserved = math.ceil(results * TRUSTED_SHARE)
-        trusted = sum(candidate.trusted for candidate in ordered)
+        trusted, waiting = 0, sum(candidate.trusted for candidate in ordered)
         for candidate in ordered:
-            enough = len(grown) >= results and sum(one.trusted for one in grown) >= min(reserved, trusted)
-            if enough:
+            if len(grown) >= results and (trusted >= reserved or not waiting):
                 break
+            waiting -= candidate.trusted
             if candidate.stored.id in holder:
-                trusted -= candidate.trusted
                 continue
-            around = self._index.neighbours(candidate.stored.id, REACH, REACH)
-            candidate.lines = grow(candidate.stored, around, scores, leading, holder)
+            trusted += candidate.trusted
+            candidate.lines = (candidate.stored,)
+            if len(candidate.stored.chunk.text) < FULL_CHARS:
+                around = self._index.neighbours(candidate.stored.id, REACH, REACH)
+                candidate.lines = grow(candidate.stored, around, scores, leading, holder)
             holder.update((line.id, candidate) for line in candidate.lines)
             grown.append(candidate)
         for candidate in ordered:
@@ -314,8 +316,7 @@ class Searcher:
 def _trusted_first(ordered: Sequence[_Candidate], limit: int) -> list[_Candidate]:
     """Return the first ``limit``, with the leading places kept for trusted text; the rest is open to all by score."""
     reserved = math.ceil(limit * TRUSTED_SHARE)
-    trusted = [candidate for candidate in ordered if candidate.trusted]
-    leading = trusted[:reserved]
+    leading = [candidate for candidate in ordered if candidate.trusted][:reserved]
     taken = {id(candidate) for candidate in leading}
     for candidate in ordered[: len(leading)]:
         if id(candidate) not in taken:
