@@ -15,7 +15,7 @@ from reverie.index.indexer import SyncBudget
 FILES = "SELECT count(*) FROM source"
 CHUNKS = "SELECT count(*) FROM chunk"
 TEXTS = "SELECT count(*) FROM chunk_text"
-WORDS = "SELECT count(*) FROM chunk_fts_docsize"
+WORDS = "SELECT count(*) FROM trusted_chunk_fts_docsize"
 VECTORS = "SELECT count(*) FROM embedding WHERE vector IS NOT NULL"
 
 
@@ -422,7 +422,7 @@ def test_an_index_of_the_version_before_is_made_again(world):
     world.close()
     with sqlite3.connect(path) as database:
         database.execute("DROP TABLE context")
-        database.execute("DELETE FROM migration WHERE name = '0002_lines'")
+        database.execute("DELETE FROM migration WHERE name = '0003_halves'")
     database.close()
     index = world.index()
     assert index.sync([world.notes]).added == 3

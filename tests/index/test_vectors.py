@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from reverie.core.types import Corpus, SearchRequest
+from reverie.core.types import Corpus, Provenance, SearchRequest, SessionKind, SourceClass
 from reverie.index import centres, evidence, vectors
 
 
@@ -231,3 +231,23 @@ def test_without_an_embedder_there_is_no_vector_leg(world):
     index.sync([world.notes])
     assert leg(index, np.ones(16)) == []
     assert (index.counts().vectors, index.counts().pending, index.model()) == (0, 0, "")
+
+
+@pytest.mark.parametrize("exact_rows", [50_000, 100])
+def test_i2_vectors_that_are_sent_in_change_no_score_of_trusted_ones(world, monkeypatch, exact_rows):
+    monkeypatch.setattr(vectors, "EXACT_ROWS", exact_rows)
+    matrix = clustered(400, 64, seed=8)
+    world.notes.provenance = lambda path, number: Provenance(
+        SourceClass.UNTRUSTED if path.startswith("memory/sent/") else SourceClass.AGENT, SessionKind.INTERACTIVE
+    )
+    curated(world, 200)
+    index = world.index(Directions(matrix))
+    index.sync([world.notes])
+    before = leg(index, matrix[3], limit=30)
+    world.notes.write("memory/sent/page.md", "".join(f"v {number}\n" for number in (3, 3, *range(200, 400))))
+    index.sync([world.notes])
+    after = leg(index, matrix[3], limit=30)
+    assert [hit for hit in after if hit.trusted] == before
+    foreign = [hit for hit in after if not hit.trusted]
+    assert len(foreign) == 30
+    assert numbers(index, foreign)[0] == 3

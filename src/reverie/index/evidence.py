@@ -63,7 +63,8 @@ class Layout:
     """How the rows of a table lie in documents.
 
     ``starts`` is the first piece of each row; ``order`` has the numbers of the living rows by document and position;
-    ``follows[i]`` says that row ``order[i + 1]`` comes right after ``order[i]`` in the same document.
+    ``follows[i]`` says that row ``order[i + 1]`` comes right after ``order[i]`` in the same document, and that both
+    are trusted or neither is: what somebody sent in says nothing of the owner's line beside it.
     """
 
     pieces: NDArray[np.int64]
@@ -78,6 +79,7 @@ class Layout:
         source: NDArray[np.int64],
         position: NDArray[np.int64],
         pieces: NDArray[np.int64],
+        trusted: NDArray[np.bool_],
         alive: NDArray[np.bool_] | None = None,
     ) -> Layout:
         """Work it out from the columns of the rows."""
@@ -86,6 +88,7 @@ class Layout:
             order = order[alive[order]]
         one, two = order[:-1], order[1:]
         follows = (source[one] == source[two]) & (position[one] + 1 == position[two])
+        follows &= trusted[one] == trusted[two]
         price = PIECE_PRICE * np.log2(np.maximum(pieces, 1))
         return cls(pieces, np.cumsum(pieces) - pieces, price, order, follows)
 
@@ -103,12 +106,17 @@ class Layout:
         numbers = np.repeat(self.starts[rows] - starts, counts) + np.arange(int(counts.sum()))
         return numbers, starts
 
-    def smoothed(self, values: NDArray[np.float64], allowed: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Return the evidence of every row: its standing, with a share of its neighbours'. 0 where not allowed."""
-        found = standing(values, values if allowed.all() else values[allowed])
+    def smoothed(
+        self, values: NDArray[np.float64], allowed: NDArray[np.bool_], usual: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
+        """Return the evidence of every row: its standing, with a share of its neighbours'. 0 where not allowed.
+
+        What is usual is measured on some of the allowed rows.
+        """
+        found = standing(values, values if usual.all() else values[usual])
         found[~allowed] = 0.0
         joined = self._with_neighbours(found)
-        found = standing(joined, joined if allowed.all() else joined[allowed])
+        found = standing(joined, joined if usual.all() else joined[usual])
         found[~allowed] = 0.0
         return found
 

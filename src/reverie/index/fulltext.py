@@ -1,5 +1,7 @@
 """The keyword leg: what the words of a question have to do with every chunk, counted on three levels.
 
+Trusted text and all other text are searched apart, each half with its own counts of words.
+
 The index holds stems and single CJK characters (:func:`reverie.core.language.index_form`), so a query word becomes the
 stems that it may have, joined by OR: in the language of the question and in those that the index is written in, and
 in no other. A stem of a language that hardly occurs is rare by accident, and BM25 takes what is rare for what matters.
@@ -19,26 +21,32 @@ from typing import Any
 from reverie.core.language import guess, is_cjk, stem, variants
 from reverie.index.query import parse
 from reverie.index.rows import Filters, LegHit, ranked, revision, tally
+from reverie.index.schema import HALVES
 from reverie.store.database import Database
 
-_LINES = "SELECT rowid, bm25(chunk_fts) AS cost FROM chunk_fts WHERE chunk_fts MATCH ? ORDER BY cost LIMIT ?"
+_LINES = (
+    "SELECT rowid, bm25({half}_chunk_fts) AS cost FROM {half}_chunk_fts WHERE {half}_chunk_fts MATCH ? "
+    "ORDER BY cost LIMIT ?"
+)
 _LINES_FILTERED = (
-    "SELECT chunk_fts.rowid, bm25(chunk_fts) AS cost FROM chunk_fts "
-    "CROSS JOIN chunk c ON c.id = chunk_fts.rowid CROSS JOIN source s ON s.id = c.source_id "
-    "WHERE chunk_fts MATCH ? AND {where} ORDER BY cost LIMIT ?"
+    "SELECT f.rowid, bm25({half}_chunk_fts) AS cost FROM {half}_chunk_fts f "
+    "CROSS JOIN chunk c ON c.id = f.rowid CROSS JOIN source s ON s.id = c.source_id "
+    "WHERE {half}_chunk_fts MATCH ? AND {where} ORDER BY cost LIMIT ?"
 )
 _CONTEXTS = (
-    "SELECT rowid, bm25(context_fts, 1.0, {heading}) AS cost FROM context_fts WHERE context_fts MATCH ? "
+    "SELECT rowid, bm25({half}_context_fts, 1.0, {heading}) AS cost FROM {half}_context_fts "
+    "WHERE {half}_context_fts MATCH ? "
     "ORDER BY cost LIMIT ?"
 )
 _CONTEXTS_FILTERED = (
-    "SELECT context_fts.rowid, bm25(context_fts, 1.0, {heading}) AS cost FROM context_fts "
-    "CROSS JOIN context x ON x.id = context_fts.rowid CROSS JOIN source s ON s.id = x.source_id "
+    "SELECT f.rowid, bm25({half}_context_fts, 1.0, {heading}) AS cost FROM {half}_context_fts f "
+    "CROSS JOIN context x ON x.id = f.rowid CROSS JOIN source s ON s.id = x.source_id "
     "CROSS JOIN chunk c ON c.source_id = x.source_id AND c.position = x.first "
-    "WHERE context_fts MATCH ? AND {where} ORDER BY cost LIMIT ?"
+    "WHERE {half}_context_fts MATCH ? AND {where} ORDER BY cost LIMIT ?"
 )
 _SOURCES = (
-    "SELECT rowid, bm25(source_fts, 1.0, {path}) AS cost FROM source_fts WHERE source_fts MATCH ? ORDER BY cost LIMIT ?"
+    "SELECT rowid, bm25({half}_source_fts, 1.0, {path}) AS cost FROM {half}_source_fts "
+    "WHERE {half}_source_fts MATCH ? ORDER BY cost LIMIT ?"
 )
 _INSIDE = (
     "SELECT x.id, c.id, c.source_id FROM json_each(?) j CROSS JOIN context x ON x.id = j.value "
@@ -48,12 +56,13 @@ _INSIDE = (
 _SOURCES_OF = "SELECT c.id, c.source_id FROM chunk c WHERE c.id IN (SELECT value FROM json_each(?))"
 _FIRST_OF = (
     "SELECT min(c.position), c.id, c.source_id FROM json_each(?) j CROSS JOIN source s ON s.id = j.value "
-    "CROSS JOIN chunk c ON c.source_id = s.id {where} GROUP BY c.source_id"
+    "CROSS JOIN chunk c ON c.source_id = s.id AND c.trusted = ? {where} GROUP BY c.source_id"
 )
 _FREQUENCY = (
-    "SELECT (SELECT doc FROM chunk_vocabulary WHERE term = ?), (SELECT doc FROM source_vocabulary WHERE term = ?)"
+    "SELECT (SELECT doc FROM {half}_chunk_vocabulary WHERE term = ?), "
+    "(SELECT doc FROM {half}_source_vocabulary WHERE term = ?)"
 )
-_SPOKEN = "SELECT language, chunks FROM spoken"
+_SPOKEN = "SELECT language, chunks FROM spoken WHERE trusted = ?"
 
 #: Weights of what stands beside the text in BM25. A heading or a path says what a text is about, but in few words.
 HEADING_WEIGHT = 0.6
@@ -93,10 +102,12 @@ class Expressions:
 
 
 class Fulltext:
-    """The keyword leg over one database. Remembers how frequent words are until the index changes."""
+    """The keyword leg over one half of a database. Remembers how frequent words are until the index changes."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, trusted: bool) -> None:
         self._database = database
+        self._trusted = trusted
+        self._half = HALVES[trusted]
         self._revision = -1
         self._frequencies: dict[str, tuple[int, int]] = {}
         self._spoken: tuple[str, ...] = ()
@@ -120,7 +131,8 @@ class Fulltext:
         self._add_first(scores, documents, sources, where, values)
         for ident, source in documents.items():
             scores[ident] += sources.get(source, 0.0)
-        return ranked(self._database, [(ident, round(score, 9)) for ident, score in scores.items()], limit)
+        scored = [(ident, round(score, 9)) for ident, score in scores.items()]
+        return ranked(self._database, scored, limit, trusted=self._trusted)
 
     # --- the three levels ---
 
@@ -137,7 +149,7 @@ class Fulltext:
         """Return the best rows, as many as wanted and those that tie with the last: no cut falls by row id."""
         if not expression:
             return {}
-        sql = sql.format(where=where, heading=HEADING_WEIGHT, path=PATH_WEIGHT)
+        sql = sql.format(half=self._half, where=where, heading=HEADING_WEIGHT, path=PATH_WEIGHT)
         ask = wanted + 32
         while True:
             rows = self._database.rows(sql, (expression, *values, ask))
@@ -176,7 +188,7 @@ class Fulltext:
         missing = [source for source, score in sources.items() if source not in seen and score >= best[-1]]
         if missing:
             sql = _FIRST_OF.format(where=f"WHERE {where}" if where else "")
-            for _, ident, source in self._database.rows(sql, (json.dumps(missing), *values)):
+            for _, ident, source in self._database.rows(sql, (json.dumps(missing), self._trusted, *values)):
                 documents[ident] = source
                 scores[ident] = 0.0
 
@@ -241,7 +253,7 @@ class Fulltext:
         """Return how many chunks and how many documents have a term; the words of a path are in documents only."""
         known = self._frequencies.get(term)
         if known is None:
-            row = self._database.row(_FREQUENCY, (term, term)) or (0, 0)
+            row = self._database.row(_FREQUENCY.format(half=self._half), (term, term)) or (0, 0)
             known = self._frequencies[term] = (int(row[0] or 0), int(row[1] or 0))
         return known
 
@@ -250,7 +262,7 @@ class Fulltext:
         now = revision(self._database)
         if now != self._revision or len(self._frequencies) > FREQUENCIES_KEPT:
             self._frequencies.clear()
-            spoken: dict[str, int] = dict(self._database.rows(_SPOKEN))
+            spoken: dict[str, int] = dict(self._database.rows(_SPOKEN, (self._trusted,)))
             self._size = sum(spoken.values())
             self._spoken = tuple(sorted(one for one, count in spoken.items() if count >= LANGUAGE_SHARE * self._size))
             self._revision = now

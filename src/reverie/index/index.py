@@ -29,6 +29,7 @@ from reverie.index.identity import (
 )
 from reverie.index.indexer import Indexer
 from reverie.index.rows import Counts, Filters, LegHit, StoredChunk
+from reverie.index.schema import FULLTEXT_TABLES, HALVES
 from reverie.index.sync import Progress, SyncBudget
 from reverie.index.vectors import VectorTable
 from reverie.store.database import Database
@@ -39,24 +40,20 @@ if TYPE_CHECKING:
 _RESET = """
 DELETE FROM chunk; DELETE FROM chunk_text; DELETE FROM context; DELETE FROM source; DELETE FROM embedding;
 DELETE FROM centre; DELETE FROM space; DELETE FROM skipped; DELETE FROM meta;
-INSERT INTO chunk_fts (chunk_fts) VALUES ('delete-all');
-INSERT INTO context_fts (context_fts) VALUES ('delete-all');
-INSERT INTO source_fts (source_fts) VALUES ('delete-all');
 UPDATE state SET revision = revision + 1, backlog = 0, orphans = 0;
 """
-_OPTIMIZE = """
-INSERT INTO chunk_fts (chunk_fts) VALUES ('optimize');
-INSERT INTO context_fts (context_fts) VALUES ('optimize');
-INSERT INTO source_fts (source_fts) VALUES ('optimize');
-"""
+_TELL = "INSERT INTO {table} ({table}) VALUES ('{command}')"
 _NO_ORPHANS = "UPDATE state SET orphans = 0"
 _COUNTS = (
-    "SELECT (SELECT count(*) FROM chunk), (SELECT count(*) FROM chunk_text), (SELECT count(*) FROM chunk_fts_docsize), "
+    "SELECT (SELECT count(*) FROM chunk), (SELECT count(*) FROM chunk_text), "
+    "(SELECT count(*) FROM trusted_chunk_fts_docsize) + (SELECT count(*) FROM untrusted_chunk_fts_docsize), "
     "(SELECT sum(chunks) FROM tally), (SELECT sum(chunks) FROM spoken)"
 )
 _WORD_COUNTS = (
-    "SELECT (SELECT count(*) FROM context), (SELECT count(*) FROM context_fts_docsize), "
-    "(SELECT count(DISTINCT source_id) FROM chunk), (SELECT count(*) FROM source_fts_docsize)"
+    "SELECT (SELECT count(*) FROM context), "
+    "(SELECT count(*) FROM trusted_context_fts_docsize) + (SELECT count(*) FROM untrusted_context_fts_docsize), "
+    "(SELECT count(*) FROM (SELECT DISTINCT source_id, trusted FROM chunk)), "
+    "(SELECT count(*) FROM trusted_source_fts_docsize) + (SELECT count(*) FROM untrusted_source_fts_docsize)"
 )
 
 T = TypeVar("T")
@@ -101,7 +98,7 @@ class Index:
         self._reader = self._file.connect()
         self._opened = self._file.identity()
         self._writer: Database | None = None
-        self._fulltext = Fulltext(self._reader)
+        self._fulltext = {trusted: Fulltext(self._reader, trusted) for trusted in HALVES}
         self._vectors: tuple[int, VectorTable] | None = None
         self._curated: tuple[int, list[StoredChunk]] = (-1, [])
 
@@ -142,7 +139,12 @@ class Index:
         Raises:
             StoreBusy: Another process is indexing.
         """
-        self._alone(lambda database: database.execute(_RESET))
+
+        def empty(database: Database) -> None:
+            database.execute(_RESET)
+            _tell(database, "delete-all")
+
+        self._alone(empty)
 
     def compact(self) -> None:
         """Remove what is left of deleted texts (stems, vectors, free pages) from the file, and make it small.
@@ -154,7 +156,7 @@ class Index:
         def tidy(database: Database) -> None:
             prune(database, 0)
             database.execute(_NO_ORPHANS)
-            database.execute(_OPTIMIZE)
+            _tell(database, "optimize")
 
         self._alone(tidy)
 
@@ -177,15 +179,25 @@ class Index:
     # --- searching ---
 
     def keyword_leg(self, request: SearchRequest, limit: int) -> list[LegHit]:
-        """Return the chunks that hold words of the query, best first; never raises for the text of a query."""
-        return self._guarded(lambda: self._fulltext.leg(request.query, Filters.of(request), limit))
+        """Return the chunks that hold words of the query; never raises for the text of a query.
+
+        The trusted ones come first, best first, then all others, best first: each half has its own ranks, its own
+        statistics and its own ``limit``.
+        """
+
+        def run() -> list[LegHit]:
+            filters = Filters.of(request)
+            return [hit for half in self._fulltext.values() for hit in half.leg(request.query, filters, limit)]
+
+        return self._guarded(run)
 
     def vector_leg(
         self, vector: Vector, request: SearchRequest, limit: int, also: Collection[int] = ()
     ) -> list[LegHit]:
-        """Return the chunks that mean what the question means, best first, and after them those of ``also``.
+        """Return the chunks that mean what the question means: the trusted ones first, then all others.
 
-        None while there is no vector to compare with.
+        Each half has its own ranks and its own ``limit``, best first, and after these come those of ``also``. What is
+        usual is measured on the trusted ones. None while there is no vector to compare with.
 
         Raises:
             EmbedderUnavailable: The embedder cannot say who it is.
@@ -367,3 +379,9 @@ class Index:
     def _reopen(self) -> None:
         self.close()
         self._connect()
+
+
+def _tell(database: Database, command: str) -> None:
+    """Give every table of words a command of FTS5."""
+    for table in FULLTEXT_TABLES:
+        database.execute(_TELL.format(table=table, command=command))

@@ -60,11 +60,12 @@ class Columns:
         self.session = np.empty(0, np.int64)
         self.position = np.empty(0, np.int64)
         self.pieces = np.empty(0, np.int64)
+        self.trusted = np.empty(0, np.bool_)
         self.alive = np.empty(0, np.bool_)
         self._codes: dict[str | None, int] = {}
 
     def extend(self, rows: Sequence[Row], dimension: int) -> None:
-        """Add rows of chunk, embedding, vector, corpus, moment, source, session and position."""
+        """Add rows of chunk, embedding, vector, corpus, moment, source, session, position and trust."""
         codes = self._codes
         fresh: dict[str, list[int]] = {
             "ids": [row[0] for row in rows],
@@ -75,6 +76,7 @@ class Columns:
             "session": [codes.setdefault(row[6], len(codes)) for row in rows],
             "position": [row[7] for row in rows],
             "pieces": [len(row[2]) // (2 * dimension) for row in rows],
+            "trusted": [row[8] for row in rows],
             "alive": [1] * len(rows),
         }
         for name, values in fresh.items():

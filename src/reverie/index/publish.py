@@ -9,15 +9,16 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from reverie.core.language import analysed, index_form, normal
-from reverie.core.types import Chunk, Corpus, SourceDocument, SourceStat
+from reverie.core.provenance import is_trusted
+from reverie.core.types import Chunk, Corpus, SourceClass, SourceDocument, SourceStat
 from reverie.index.contexts import Context
 from reverie.index.rows import moment_of, names_of, packed, storable, to_micros
-from reverie.index.schema import REMOVALS_KEPT
+from reverie.index.schema import HALVES, REMOVALS_KEPT
 from reverie.store.database import Database
 
 _PUT_SOURCE = (
@@ -37,25 +38,28 @@ _OLD = (
     "WHERE c.source_id = ? ORDER BY c.position"
 )
 _PUT_NAME = "INSERT OR IGNORE INTO source_name (name, source_id, specificity) VALUES (?, ?, ?)"
-_IDS_OF = "SELECT id FROM chunk WHERE source_id IN (SELECT value FROM json_each(?))"
+_IDS_OF = "SELECT id, trusted FROM chunk WHERE source_id IN (SELECT value FROM json_each(?))"
 _LAST_ID = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'chunk'"
-_ADD = f"INSERT INTO chunk (id, source_id, {_FIXED}, {_LOOSE}, language, speaker, chars) VALUES ({', '.join('?' * 25)})"
+_ADD = (
+    f"INSERT INTO chunk (id, source_id, {_FIXED}, {_LOOSE}, language, speaker, chars, trusted) "
+    f"VALUES ({', '.join('?' * 26)})"
+)
 _ADD_TEXT = "INSERT INTO chunk_text (id, text) VALUES (?, ?)"
-_ADD_WORDS = "INSERT INTO chunk_fts (rowid, body) VALUES (?, ?)"
+_ADD_WORDS = "INSERT INTO {half}_chunk_fts (rowid, body) VALUES (?, ?)"
 _MOVE = f"UPDATE chunk SET ({_LOOSE}) = ({', '.join('?' * 13)}) WHERE id = ?"
-_DROP_WORDS = "DELETE FROM chunk_fts WHERE rowid = ?"
+_DROP_WORDS = "DELETE FROM {half}_chunk_fts WHERE rowid = ?"
 _DROP_TEXT = "DELETE FROM chunk_text WHERE id = ?"
 _DROP = "DELETE FROM chunk WHERE id = ?"
-_OLD_CONTEXTS = "SELECT id, hash, first, last FROM context WHERE source_id = ? ORDER BY first"
+_OLD_CONTEXTS = "SELECT id, trusted, hash, first, last FROM context WHERE source_id = ? ORDER BY first"
 _LAST_CONTEXT = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'context'"
-_ADD_CONTEXT = "INSERT INTO context (id, source_id, first, last, hash) VALUES (?, ?, ?, ?, ?)"
-_ADD_CONTEXT_WORDS = "INSERT INTO context_fts (rowid, body, heading) VALUES (?, ?, ?)"
+_ADD_CONTEXT = "INSERT INTO context (id, source_id, first, last, trusted, hash) VALUES (?, ?, ?, ?, ?, ?)"
+_ADD_CONTEXT_WORDS = "INSERT INTO {half}_context_fts (rowid, body, heading) VALUES (?, ?, ?)"
 _MOVE_CONTEXT = "UPDATE context SET first = ?, last = ? WHERE id = ?"
-_CONTEXTS_OF = "SELECT id FROM context WHERE source_id IN (SELECT value FROM json_each(?))"
-_DROP_CONTEXT_WORDS = "DELETE FROM context_fts WHERE rowid = ?"
+_CONTEXTS_OF = "SELECT id, trusted FROM context WHERE source_id IN (SELECT value FROM json_each(?))"
+_DROP_CONTEXT_WORDS = "DELETE FROM {half}_context_fts WHERE rowid = ?"
 _DROP_CONTEXT = "DELETE FROM context WHERE id = ?"
-_ADD_SOURCE_WORDS = "INSERT INTO source_fts (rowid, body, path) VALUES (?, ?, ?)"
-_DROP_SOURCE_WORDS = "DELETE FROM source_fts WHERE rowid = ?"
+_ADD_SOURCE_WORDS = "INSERT INTO {half}_source_fts (rowid, body, path) VALUES (?, ?, ?)"
+_DROP_SOURCE_WORDS = "DELETE FROM {half}_source_fts WHERE rowid = ?"
 _DROP_SOURCES = "DELETE FROM source WHERE id IN (SELECT value FROM json_each(?))"
 _BUMP = "UPDATE state SET revision = revision + 1, backlog = max(backlog, ?), orphans = orphans + ?"
 _TRIM_LOG = "DELETE FROM removed WHERE seq <= (SELECT max(seq) FROM removed) - ?"
@@ -64,6 +68,9 @@ _TRIM_LOG = "DELETE FROM removed WHERE seq <= (SELECT max(seq) FROM removed) - ?
 _COMMON_FOLDERS = ("memory/", "sessions/")
 _COMMON_ENDINGS = (".md", ".jsonl")
 
+
+#: Where the class stands among what makes a chunk the same.
+_ORIGIN = _FIXED.split(", ").index("origin")
 
 #: Who says a line, where it begins with a short name and a colon.
 _SPEAKER = re.compile(r"\s*(?:[-*+]\s+)?(?P<name>[^\W\d_][^\n:：.!?]{0,31})[:：]\s")
@@ -84,20 +91,23 @@ class Reading:
 
 @dataclass(slots=True)
 class _Rows:
-    """Rows of one transaction, gathered so that each table is written by one statement."""
+    """Rows of one transaction, gathered so that each table is written by one statement.
+
+    What goes into or out of the tables of words says first whether it is trusted, which names the table.
+    """
 
     names: list[tuple[str, int, int]] = field(default_factory=list)
     chunks: list[tuple[Any, ...]] = field(default_factory=list)
     texts: list[tuple[int, str]] = field(default_factory=list)
-    words: list[tuple[int, str]] = field(default_factory=list)
+    words: list[tuple[bool, int, str]] = field(default_factory=list)
     moves: list[tuple[Any, ...]] = field(default_factory=list)
-    drops: list[int] = field(default_factory=list)
-    contexts: list[tuple[int, int, int, int, bytes]] = field(default_factory=list)
-    context_words: list[tuple[int, str, str]] = field(default_factory=list)
+    drops: list[tuple[bool, int]] = field(default_factory=list)
+    contexts: list[tuple[int, int, int, int, bool, bytes]] = field(default_factory=list)
+    context_words: list[tuple[bool, int, str, str]] = field(default_factory=list)
     context_moves: list[tuple[int, int, int]] = field(default_factory=list)
-    context_drops: list[int] = field(default_factory=list)
-    sources: list[tuple[int, str, str]] = field(default_factory=list)
-    stale_sources: list[tuple[int]] = field(default_factory=list)
+    context_drops: list[tuple[bool, int]] = field(default_factory=list)
+    sources: list[tuple[bool, int, str, str]] = field(default_factory=list)
+    stale_sources: list[int] = field(default_factory=list)
 
     @property
     def changes(self) -> tuple[int, ...]:
@@ -140,13 +150,25 @@ def _write(database: Database, rows: _Rows) -> None:
     database.executemany(_MOVE, rows.moves)
     database.executemany(_ADD, rows.chunks)
     database.executemany(_ADD_TEXT, rows.texts)
-    database.executemany(_ADD_WORDS, rows.words)
+    _write_words(database, _ADD_WORDS, rows.words)
     _drop_contexts(database, rows.context_drops)
     database.executemany(_MOVE_CONTEXT, rows.context_moves)
     database.executemany(_ADD_CONTEXT, rows.contexts)
-    database.executemany(_ADD_CONTEXT_WORDS, rows.context_words)
-    database.executemany(_DROP_SOURCE_WORDS, rows.stale_sources)
-    database.executemany(_ADD_SOURCE_WORDS, rows.sources)
+    _write_words(database, _ADD_CONTEXT_WORDS, rows.context_words)
+    _drop_source_words(database, rows.stale_sources)
+    _write_words(database, _ADD_SOURCE_WORDS, rows.sources)
+
+
+def _write_words(database: Database, sql: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Run a statement over the rows of each half; a row begins with whether it is trusted."""
+    for trusted, half in HALVES.items():
+        if chosen := [row[1:] for row in rows if row[0] == trusted]:
+            database.executemany(sql.format(half=half), chosen)
+
+
+def _drop_source_words(database: Database, source_ids: Sequence[int]) -> None:
+    """Take the words of documents out of both halves; a document may stand in either, in both or in none."""
+    _write_words(database, _DROP_SOURCE_WORDS, [(trusted, ident) for trusted in HALVES for ident in source_ids])
 
 
 def remove(database: Database, source_ids: Sequence[int]) -> None:
@@ -155,10 +177,10 @@ def remove(database: Database, source_ids: Sequence[int]) -> None:
         return
     listed = json.dumps(list(source_ids))
     with database.transaction():
-        ids = [ident for (ident,) in database.rows(_IDS_OF, (listed,))]
+        ids = [(bool(trusted), ident) for ident, trusted in database.rows(_IDS_OF, (listed,))]
         _drop(database, ids)
-        _drop_contexts(database, [ident for (ident,) in database.rows(_CONTEXTS_OF, (listed,))])
-        database.executemany(_DROP_SOURCE_WORDS, [(ident,) for ident in source_ids])
+        _drop_contexts(database, [(bool(trusted), ident) for ident, trusted in database.rows(_CONTEXTS_OF, (listed,))])
+        _drop_source_words(database, source_ids)
         database.execute(_DROP_SOURCES, (listed,))
         database.execute(_BUMP, (0, len(ids)))
 
@@ -217,7 +239,7 @@ def _gather(
     for row in database.rows(_OLD, (source_id,)):
         old[row[1:9]].append((row[0], row[9:]))
     if reading.rewrite:
-        rows.drops.extend(ident for group in old.values() for ident, _ in group)
+        rows.drops.extend(_gone(old))
         old.clear()
     date = None if document.date is None else to_micros(document.date)
     for position, chunk in enumerate(reading.chunks):
@@ -229,20 +251,31 @@ def _gather(
             continue
         text = fixed[-1]
         form, language = _form(forms, text)
-        rows.chunks.append((next_id, source_id, *fixed[:-1], *loose, language, speaker(text), len(text)))
+        trusted = is_trusted(chunk.provenance.origin)
+        rows.chunks.append((next_id, source_id, *fixed[:-1], *loose, language, speaker(text), len(text), trusted))
         rows.texts.append((next_id, text))
-        rows.words.append((next_id, form))
+        rows.words.append((trusted, next_id, form))
         next_id += 1
-    rows.drops.extend(ident for group in old.values() for ident, _ in group)
+    rows.drops.extend(_gone(old))
     return next_id
+
+
+def _gone(old: Mapping[tuple[Any, ...], Sequence[tuple[int, tuple[Any, ...]]]]) -> Iterator[tuple[bool, int]]:
+    """Yield the chunks that nothing took over, with their half."""
+    for fixed, group in old.items():
+        trusted = is_trusted(SourceClass(fixed[_ORIGIN]))
+        yield from ((trusted, ident) for ident, _ in group)
 
 
 def _gather_words(reading: Reading, source_id: int, rows: _Rows, forms: dict[str, tuple[str, str]]) -> None:
     """Write the words of a document as a whole; one without text has none, not even those of its path."""
-    rows.stale_sources.append((source_id,))
-    if reading.chunks:
-        body = " ".join(_form(forms, storable(chunk.text))[0] for chunk in reading.chunks)
-        rows.sources.append((source_id, body, path_words(storable(reading.document.path))))
+    rows.stale_sources.append(source_id)
+    path = path_words(storable(reading.document.path))
+    for trusted in HALVES:
+        chunks = [chunk for chunk in reading.chunks if is_trusted(chunk.provenance.origin) == trusted]
+        if chunks:
+            body = " ".join(_form(forms, storable(chunk.text))[0] for chunk in chunks)
+            rows.sources.append((trusted, source_id, body, path))
 
 
 def _gather_contexts(
@@ -253,25 +286,26 @@ def _gather_contexts(
     forms: dict[str, tuple[str, str]],
     next_id: int,
 ) -> int:
-    old: dict[bytes, list[tuple[int, int, int]]] = defaultdict(list)
-    for ident, digest, first, last in database.rows(_OLD_CONTEXTS, (source_id,)):
-        old[digest].append((ident, first, last))
+    old: dict[tuple[bool, bytes], list[tuple[int, int, int]]] = defaultdict(list)
+    for ident, trusted, digest, first, last in database.rows(_OLD_CONTEXTS, (source_id,)):
+        old[bool(trusted), digest].append((ident, first, last))
     if reading.rewrite:
-        rows.context_drops.extend(ident for group in old.values() for ident, _, _ in group)
+        rows.context_drops.extend((trusted, ident) for (trusted, _), group in old.items() for ident, _, _ in group)
         old.clear()
     for context in reading.contexts:
         digest = bytes.fromhex(context.hash)
-        if same := old.get(digest):
+        trusted = is_trusted(reading.chunks[context.first].provenance.origin)
+        if same := old.get((trusted, digest)):
             ident, *place = same.pop(0)
             if place != [context.first, context.last]:
                 rows.context_moves.append((context.first, context.last, ident))
             continue
         chunks = reading.chunks[context.first : context.last + 1]
         body = " ".join(_form(forms, storable(chunk.text))[0] for chunk in chunks)
-        rows.contexts.append((next_id, source_id, context.first, context.last, digest))
-        rows.context_words.append((next_id, body, index_form(storable(context.heading))))
+        rows.contexts.append((next_id, source_id, context.first, context.last, trusted, digest))
+        rows.context_words.append((trusted, next_id, body, index_form(storable(context.heading))))
         next_id += 1
-    rows.context_drops.extend(ident for group in old.values() for ident, _, _ in group)
+    rows.context_drops.extend((trusted, ident) for (trusted, _), group in old.items() for ident, _, _ in group)
     return next_id
 
 
@@ -313,14 +347,13 @@ def _optional(text: str | None) -> str | None:
     return None if text is None else storable(text)
 
 
-def _drop(database: Database, ids: Sequence[int]) -> None:
-    listed = [(ident,) for ident in ids]
-    database.executemany(_DROP_WORDS, listed)
+def _drop(database: Database, ids: Sequence[tuple[bool, int]]) -> None:
+    listed = [(ident,) for _, ident in ids]
+    _write_words(database, _DROP_WORDS, ids)
     database.executemany(_DROP_TEXT, listed)
     database.executemany(_DROP, listed)
 
 
-def _drop_contexts(database: Database, ids: Sequence[int]) -> None:
-    listed = [(ident,) for ident in ids]
-    database.executemany(_DROP_CONTEXT_WORDS, listed)
-    database.executemany(_DROP_CONTEXT, listed)
+def _drop_contexts(database: Database, ids: Sequence[tuple[bool, int]]) -> None:
+    _write_words(database, _DROP_CONTEXT_WORDS, ids)
+    database.executemany(_DROP_CONTEXT, [(ident,) for _, ident in ids])

@@ -45,7 +45,7 @@ _NAMED = (
     "ORDER BY best DESC, s.path, c.position LIMIT ?"
 )
 _TRAITS = "SELECT id, speaker, chars FROM chunk WHERE id IN (SELECT value FROM json_each(?))"
-_TALLY = "SELECT corpus, sources, chunks FROM tally"
+_TALLY = "SELECT corpus, sources, chunks, trusted FROM tally"
 _SKIPPED = "SELECT path, reason FROM skipped ORDER BY path"
 _REVISION = "SELECT revision FROM state"
 
@@ -76,21 +76,24 @@ class StoredChunk:
 class LegHit:
     """One chunk as one leg sees it: its 1-based rank, a positive score, and for the vector leg what it adds up to.
 
-    ``evidence`` counts in standard deviations of all that was compared.
+    ``evidence`` counts in standard deviations of all that was compared. ``trusted`` says which half it stands in:
+    ranks are those within one half.
     """
 
     chunk_id: int
     rank: int
     score: float
     evidence: float = 0.0
+    trusted: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How much the index holds of one corpus, or of both."""
+    """How much the index holds of one corpus; ``trusted`` of its chunks were born trusted."""
 
     sources: int = 0
     chunks: int = 0
+    trusted: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +224,7 @@ def named(database: Database, query: str, filters: Filters) -> dict[int, int]:
 
 def tally(database: Database) -> dict[str, Counts]:
     """Return the counts of each corpus; costs the same however large the index is."""
-    return {corpus: Counts(sources, chunks) for corpus, sources, chunks in database.rows(_TALLY)}
+    return {corpus: Counts(*counts) for corpus, *counts in database.rows(_TALLY)}
 
 
 def skipped_rows(database: Database) -> list[tuple[str, str]]:
@@ -234,7 +237,7 @@ def revision(database: Database) -> int:
     return int(database.value(_REVISION))
 
 
-def ranked(database: Database, scored: Sequence[tuple[int, float]], limit: int) -> list[LegHit]:
+def ranked(database: Database, scored: Sequence[tuple[int, float]], limit: int, *, trusted: bool) -> list[LegHit]:
     """Return the best ``limit`` of ``(chunk id, score)``, higher first, ties by where the chunks stand.
 
     Only tied chunks are looked up, so that a leg without ties costs no query.
@@ -253,7 +256,7 @@ def ranked(database: Database, scored: Sequence[tuple[int, float]], limit: int) 
         where = places(database, tied)
         nowhere: Place = ("\U0010ffff", 0, 0, "")
         order.sort(key=lambda one: (-one[1], where.get(one[0], nowhere)))
-    return [LegHit(ident, rank, score) for rank, (ident, score) in enumerate(order[:limit], 1)]
+    return [LegHit(ident, rank, score, 0.0, trusted) for rank, (ident, score) in enumerate(order[:limit], 1)]
 
 
 def _by_score(scored: tuple[int, float]) -> float:

@@ -7,6 +7,9 @@ The text stands apart from the columns that searches filter by, which keeps thos
 A chunk is what is found: a line or an entry. Words are counted on three levels, since what answers a question often
 names its subject a line earlier: ``chunk_fts`` has a row for a chunk, ``context_fts`` one for a run of neighbouring
 chunks (``context``: their positions in the document), ``source_fts`` one for a document.
+
+Words of trusted text and of any other stand in tables of their own. How rare a word is, and how long a text usually
+is, decide about every score; so what somebody sends in can neither raise nor lower a line of the owner.
 """
 
 from __future__ import annotations
@@ -15,7 +18,10 @@ from reverie.core.types import SessionKind, SourceClass
 from reverie.store.database import Database, Migration
 
 #: Raised whenever rows made by an older Reverie may no longer be read as they are.
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
+
+#: The two halves of the words, by whether the text was born trusted.
+HALVES = {True: "trusted", False: "untrusted"}
 
 #: How many removals are remembered; a reader that is further behind loads everything again.
 REMOVALS_KEPT = 20_000
@@ -73,35 +79,23 @@ CREATE TABLE chunk (
     entry_key TEXT,
     language TEXT NOT NULL,
     speaker TEXT,
-    chars INTEGER NOT NULL
+    chars INTEGER NOT NULL,
+    trusted INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX chunk_source ON chunk (source_id, position);
 CREATE INDEX chunk_hash ON chunk (hash);
 
 CREATE TABLE chunk_text (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;
 
-CREATE VIRTUAL TABLE chunk_fts USING fts5 (
-    body, content = '', contentless_delete = 1, tokenize = 'ascii'
-);
-CREATE VIRTUAL TABLE chunk_vocabulary USING fts5vocab ('chunk_fts', 'row');
-
 CREATE TABLE context (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     source_id INTEGER NOT NULL REFERENCES source (id),
     first INTEGER NOT NULL,
     last INTEGER NOT NULL,
+    trusted INTEGER NOT NULL,
     hash BLOB NOT NULL
 ) STRICT;
 CREATE INDEX context_source ON context (source_id, first);
-
-CREATE VIRTUAL TABLE context_fts USING fts5 (
-    body, heading, content = '', contentless_delete = 1, tokenize = 'ascii'
-);
-
-CREATE VIRTUAL TABLE source_fts USING fts5 (
-    body, path, content = '', contentless_delete = 1, tokenize = 'ascii'
-);
-CREATE VIRTUAL TABLE source_vocabulary USING fts5vocab ('source_fts', 'row');
 
 CREATE TABLE space (
     id INTEGER PRIMARY KEY,
@@ -144,10 +138,20 @@ INSERT INTO state (id, revision, backlog, orphans) VALUES (1, 0, 0, 0);
 
 CREATE TABLE removed (seq INTEGER PRIMARY KEY AUTOINCREMENT, chunk_id INTEGER NOT NULL) STRICT;
 
-CREATE TABLE tally (corpus TEXT PRIMARY KEY, sources INTEGER NOT NULL, chunks INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-INSERT INTO tally VALUES ('memory', 0, 0), ('sessions', 0, 0);
+CREATE TABLE tally (
+    corpus TEXT PRIMARY KEY,
+    sources INTEGER NOT NULL,
+    chunks INTEGER NOT NULL,
+    trusted INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO tally VALUES ('memory', 0, 0, 0), ('sessions', 0, 0, 0);
 
-CREATE TABLE spoken (language TEXT PRIMARY KEY, chunks INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE spoken (
+    trusted INTEGER NOT NULL,
+    language TEXT NOT NULL,
+    chunks INTEGER NOT NULL,
+    PRIMARY KEY (trusted, language)
+) STRICT, WITHOUT ROWID;
 
 CREATE TRIGGER source_added AFTER INSERT ON source BEGIN
     UPDATE tally SET sources = sources + 1 WHERE corpus = new.corpus;
@@ -156,16 +160,35 @@ CREATE TRIGGER source_removed AFTER DELETE ON source BEGIN
     UPDATE tally SET sources = sources - 1 WHERE corpus = old.corpus;
 END;
 CREATE TRIGGER chunk_added AFTER INSERT ON chunk BEGIN
-    UPDATE tally SET chunks = chunks + 1 WHERE corpus = new.corpus;
-    INSERT INTO spoken VALUES (new.language, 1) ON CONFLICT (language) DO UPDATE SET chunks = chunks + 1;
+    UPDATE tally SET chunks = chunks + 1, trusted = trusted + new.trusted WHERE corpus = new.corpus;
+    INSERT INTO spoken VALUES (new.trusted, new.language, 1)
+    ON CONFLICT (trusted, language) DO UPDATE SET chunks = chunks + 1;
 END;
 CREATE TRIGGER chunk_removed AFTER DELETE ON chunk BEGIN
-    UPDATE tally SET chunks = chunks - 1 WHERE corpus = old.corpus;
-    UPDATE spoken SET chunks = chunks - 1 WHERE language = old.language;
+    UPDATE tally SET chunks = chunks - 1, trusted = trusted - old.trusted WHERE corpus = old.corpus;
+    UPDATE spoken SET chunks = chunks - 1 WHERE trusted = old.trusted AND language = old.language;
     INSERT INTO removed (chunk_id) VALUES (old.id);
 END;
 """
 
+_WORDS = """
+CREATE VIRTUAL TABLE {half}_chunk_fts USING fts5 (
+    body, content = '', contentless_delete = 1, tokenize = 'ascii'
+);
+CREATE VIRTUAL TABLE {half}_chunk_vocabulary USING fts5vocab ('{half}_chunk_fts', 'row');
+
+CREATE VIRTUAL TABLE {half}_context_fts USING fts5 (
+    body, heading, content = '', contentless_delete = 1, tokenize = 'ascii'
+);
+
+CREATE VIRTUAL TABLE {half}_source_fts USING fts5 (
+    body, path, content = '', contentless_delete = 1, tokenize = 'ascii'
+);
+CREATE VIRTUAL TABLE {half}_source_vocabulary USING fts5vocab ('{half}_source_fts', 'row');
+"""
+
+#: The tables of words.
+FULLTEXT_TABLES = tuple(f"{half}_{level}_fts" for half in HALVES.values() for level in ("chunk", "context", "source"))
 
 #: Virtual tables first: with one of them go the tables that it keeps its rows in.
 _FOUND = (
@@ -175,7 +198,7 @@ _FOUND = (
 
 
 def _nothing(database: Database) -> None:
-    """Stand for the tables of the first version: the next step would only throw them away again."""
+    """Stand for the tables of an older version: the last step would only throw them away again."""
 
 
 def _create(database: Database) -> None:
@@ -183,6 +206,12 @@ def _create(database: Database) -> None:
     for (name,) in database.rows(_FOUND):
         database.execute(f'DROP TABLE IF EXISTS "{name}"')
     database.execute(_TABLES)
+    for half in HALVES.values():
+        database.execute(_WORDS.format(half=half))
 
 
-MIGRATIONS = (Migration("0001_index", _nothing), Migration("0002_lines", _create))
+MIGRATIONS = (
+    Migration("0001_index", _nothing),
+    Migration("0002_lines", _nothing),
+    Migration("0003_halves", _create),
+)

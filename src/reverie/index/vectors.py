@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from reverie.index.centres import Centres
 from reverie.index.evidence import Layout, best_of, of_pieces, particular, standing
 from reverie.index.matrix import STEPS, Codes, Columns, Exact, from_blobs, in_steps
 from reverie.index.rows import Filters, LegHit, ranked, revision
+from reverie.index.schema import HALVES
 from reverie.store.database import Database, Row
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 # CROSS JOIN fixes the order of the tables and a plus takes an index away: each of these reads a range of new ids, and
 # SQLite, which cannot know that the range is small, would rather read everything.
-_COLUMNS = "SELECT c.id, e.id, e.vector, c.corpus, c.moment, c.source_id, c.session, c.position"
+_COLUMNS = "SELECT c.id, e.id, e.vector, c.corpus, c.moment, c.source_id, c.session, c.position, c.trusted"
 _ALL = (
     f"{_COLUMNS} FROM embedding e CROSS JOIN chunk c ON c.hash = e.hash "
     "WHERE e.id > ? AND e.id <= ? AND +e.space = ? AND e.vector IS NOT NULL"
@@ -51,7 +52,7 @@ _CHUNKS = "SELECT sum(chunks) FROM tally"
 _COUNT = "SELECT count(*) FROM chunk c JOIN embedding e ON e.space = ? AND e.hash = c.hash AND e.vector IS NOT NULL"
 _SAMPLE = (
     "SELECT e.id FROM embedding e WHERE e.space = ? AND e.vector IS NOT NULL "
-    "AND EXISTS (SELECT 1 FROM chunk c WHERE c.hash = e.hash) ORDER BY e.hash LIMIT ?"
+    "AND EXISTS (SELECT 1 FROM chunk c WHERE c.hash = e.hash AND c.trusted >= ?) ORDER BY e.hash LIMIT ?"
 )
 _MOVED = "SELECT c.id, c.position FROM source s CROSS JOIN chunk c ON c.source_id = s.id WHERE s.touched > ?"
 _BY_ID = "SELECT id, vector FROM embedding WHERE id IN (SELECT value FROM json_each(?))"
@@ -83,7 +84,7 @@ class VectorTable:
         self._sample: list[int] = []
         self._columns = Columns()
         self._data: Exact | Codes = Exact(self._dimension)
-        self._layout = Layout.of(self._columns.source, self._columns.position, self._columns.pieces)
+        self._layout = self._laid_out()
         self._mean = np.zeros(self._dimension)
 
     def __len__(self) -> int:
@@ -93,11 +94,12 @@ class VectorTable:
             return int(self._columns.alive.sum())
 
     def leg(self, query: Vector, text: str, filters: Filters, limit: int, also: Collection[int] = ()) -> list[LegHit]:
-        """Return the chunks that mean what a question means, best first, at most ``limit``, and after them ``also``.
+        """Return the chunks that mean what a question means: the trusted ones, best first, then the others.
 
-        ``score`` is the cosine of the best piece; ``evidence``, which decides, is how far the chunk and its
-        neighbours stand out among all that pass the filters. A query of another width, of no length or with values
-        that are no numbers has no neighbours.
+        Each half has at most ``limit``, and after them its part of ``also``. ``score`` is the cosine of the best
+        piece; ``evidence``, which decides, is how far the chunk and its neighbours stand out among the trusted ones
+        that pass the filters (among all where none is trusted). A query of another width, of no length or with
+        values that are no numbers has no neighbours.
 
         Args:
             query: The vector of the question.
@@ -122,13 +124,32 @@ class VectorTable:
                 rows, cosines, found = self._compare_all(self._data, wide, asked, mask, wanted, limit)
             else:
                 rows, cosines, found = self._compare_some(self._data, wide, asked, mask, wanted, limit)
-            ids = self._columns.ids[rows].tolist()
-        cosine = dict(zip(ids, np.round(cosines, DECIMALS).tolist(), strict=True))
-        scored = zip(ids, np.round(found, DECIMALS).tolist(), strict=True)
-        order = ranked(self._database, [(ident, one) for ident, one in scored if cosine[ident] > 0], len(ids))
+            trusted = self._columns.trusted[rows]
+            ids = self._columns.ids[rows]
         wished = frozenset(also)
-        kept = [hit for hit in order if hit.rank <= limit or hit.chunk_id in wished]
-        return [LegHit(hit.chunk_id, at, cosine[hit.chunk_id], hit.score) for at, hit in enumerate(kept, 1)]
+        hits: list[LegHit] = []
+        for half in HALVES:
+            inside = (trusted == half) & (cosines > 0)
+            chosen = ids[inside].tolist()
+            cosine = dict(zip(chosen, np.round(cosines[inside], DECIMALS).tolist(), strict=True))
+            scored = list(zip(chosen, np.round(found[inside], DECIMALS).tolist(), strict=True))
+            order = ranked(self._database, scored, len(chosen), trusted=half)
+            kept = [hit for hit in order if hit.rank <= limit or hit.chunk_id in wished]
+            hits += [LegHit(hit.chunk_id, at, cosine[hit.chunk_id], hit.score, half) for at, hit in enumerate(kept, 1)]
+        return hits
+
+    def _best(
+        self, values: NDArray[Any], mask: NDArray[np.bool_], wanted: NDArray[np.bool_], limit: int
+    ) -> NDArray[np.bool_]:
+        """Return the highest ``limit`` of each half, with all that tie with the last, and the wanted ones."""
+        best = wanted.copy()
+        for half in HALVES:
+            inside = mask & (self._columns.trusted == half)
+            chosen = values[inside]
+            if limit < len(chosen):
+                inside &= values >= np.partition(chosen, -limit)[-limit]
+            best |= inside
+        return best
 
     def _compare_all(
         self,
@@ -143,12 +164,9 @@ class VectorTable:
         layout = self._layout
         size = float(np.sqrt((asked * asked).sum())) or 1.0
         products = data.products(in_steps(asked / size)).astype(np.float64) * (size / STEPS**2)
-        found = layout.smoothed(layout.of_pieces(products), mask)
-        allowed = int(mask.sum())
-        if limit < allowed:
-            worst = np.partition(found[mask], -limit)[-limit]
-            mask = (mask & (found >= worst)) | wanted
-        rows = np.flatnonzero(mask)
+        trusted = mask & self._columns.trusted
+        found = layout.smoothed(layout.of_pieces(products), mask, trusted if trusted.any() else mask)
+        rows = np.flatnonzero(self._best(found, mask, wanted, limit))
         numbers, starts = layout.pieces_of(rows)
         cosines = data.rows(numbers) @ in_steps(wide) / STEPS**2
         return rows, np.maximum.reduceat(cosines, starts).astype(np.float64), found[rows]
@@ -164,11 +182,8 @@ class VectorTable:
     ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
         """Do the same over the nearest by bits; the sample stands for what is usual."""
         distance = np.minimum.reduceat(data.distances(asked), self._layout.starts)
-        distance[~mask] = np.iinfo(np.uint16).max
-        enough = max(limit * RESCORED, RESCORED_AT_LEAST)
-        if enough < len(distance):
-            mask = (mask & (distance <= np.partition(distance, enough - 1)[enough - 1])) | wanted
-        rows = np.flatnonzero(mask)
+        nearness = np.iinfo(np.uint16).max - distance
+        rows = np.flatnonzero(self._best(nearness, mask, wanted, max(limit * RESCORED, RESCORED_AT_LEAST)))
         vectors = self._read(rows)
         pieces = self._columns.pieces[rows]
         both = np.stack([asked, wide], axis=1)
@@ -198,11 +213,16 @@ class VectorTable:
                 self._load()
             self._revision = now
         columns = self._columns
-        self._layout = Layout.of(columns.source, columns.position, columns.pieces, columns.alive)
+        self._layout = self._laid_out()
         if isinstance(self._data, Exact):
-            self._mean = self._data.mean(np.repeat(columns.alive, columns.pieces))
+            usual = columns.alive & columns.trusted
+            self._mean = self._data.mean(np.repeat(usual if usual.any() else columns.alive, columns.pieces))
         else:
             self._mean = self._data.mean
+
+    def _laid_out(self) -> Layout:
+        columns = self._columns
+        return Layout.of(columns.source, columns.position, columns.pieces, columns.trusted, columns.alive)
 
     def _catch_up(self) -> bool:
         """Read what is new; say ``False`` if everything must be read instead."""
@@ -241,7 +261,11 @@ class VectorTable:
         return Codes(self._dimension, [found[ident] for ident in self._sample if self._whole(found[ident])])
 
     def _sample_ids(self) -> list[int]:
-        return [ident for (ident,) in self._database.rows(_SAMPLE, (self._space, SAMPLE_ROWS))]
+        """Return the vectors that stand for all: those of trusted text, where there is any."""
+        for least in (True, False):
+            if found := self._database.rows(_SAMPLE, (self._space, least, SAMPLE_ROWS)):
+                return [ident for (ident,) in found]
+        return []
 
     def _whole(self, blob: bytes) -> bool:
         return bool(blob) and len(blob) % (2 * self._dimension) == 0

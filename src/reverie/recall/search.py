@@ -69,6 +69,11 @@ class LegHit(Protocol):
         """Return how many standard deviations a hit of the vector leg stands out."""
         ...
 
+    @property
+    def trusted(self) -> bool:
+        """Say whether the chunk was born trusted; ranks are those among chunks of the same half."""
+        ...
+
 
 class Counts(Protocol):
     """How much there is of a corpus."""
@@ -78,18 +83,23 @@ class Counts(Protocol):
         """Return the number of chunks."""
         ...
 
+    @property
+    def trusted(self) -> int:
+        """Return the number of those that were born trusted."""
+        ...
+
 
 class SearchIndex(Protocol):
     """What a search needs of an index."""
 
     def keyword_leg(self, request: SearchRequest, limit: int) -> Sequence[LegHit]:
-        """Return the best chunks by words."""
+        """Return the best chunks of each half by words, the trusted ones first."""
         ...
 
     def vector_leg(
         self, vector: Vector, request: SearchRequest, limit: int, also: Collection[int] = ()
     ) -> Sequence[LegHit]:
-        """Return the best chunks by meaning, and after them those of ``also``."""
+        """Return the best chunks of each half by meaning, the trusted ones first, each with its part of ``also``."""
         ...
 
     def by_corpus(self) -> Mapping[str, Counts]:
@@ -168,8 +178,7 @@ class Searcher:
         vector = self._vector_leg(request, [hit.chunk_id for hit in keyword], times, notices)
         mode = _mode(bool(keyword), vector is not None)
         started = time.perf_counter()
-        candidates, dropped = self._rank(request, keyword, vector or ())
-        hits = self._select(request, candidates, dropped)
+        hits, dropped = self._ranked(request, keyword, vector or ())
         times["ranking"] = 1000 * (time.perf_counter() - started)
         if not hits:
             notices.append("nothing matched")
@@ -195,14 +204,35 @@ class Searcher:
             return None
         return self._timed(times, "vector", lambda: self._index.vector_leg(query, request, VECTOR_LIMIT, also))
 
-    def _rank(
+    def _ranked(
         self, request: SearchRequest, keyword: Sequence[LegHit], vector: Sequence[LegHit]
-    ) -> tuple[list[_Candidate], list[tuple[str, str]]]:
-        """Fuse the legs and apply every multiplier; returns candidates best first, and what was dropped and why."""
+    ) -> tuple[list[Hit], list[tuple[str, str]]]:
+        """Rank each half by itself, so that no text of strangers moves a line of the owner, and put them together."""
         exact = self._index.path_matches(request)
-        legs = ({hit.chunk_id: hit for hit in keyword}, {hit.chunk_id: hit for hit in vector})
-        fused = self._fuse(request, legs)
-        last = len(keyword) + len(vector)
+        named = {row.id: row for row in self._index.load(sorted(exact))} if exact else {}
+        dropped: list[tuple[str, str]] = []
+        passages: list[_Candidate] = []
+        for trusted in (True, False):
+            legs = tuple({hit.chunk_id: hit for hit in leg if hit.trusted == trusted} for leg in (keyword, vector))
+            inside = {at: exact[at] for at, row in named.items() if is_trusted(row.chunk.provenance.origin) == trusted}
+            if any(legs) or inside:
+                candidates = self._rank(request, legs, inside, trusted, dropped)
+                diversified = self._diversified(candidates, request.max_results)
+                passages += self._passages(diversified, request.max_results)
+        passages.sort(key=lambda candidate: candidate.order)
+        return self._select(request, passages, dropped), dropped
+
+    def _rank(
+        self,
+        request: SearchRequest,
+        legs: Sequence[Mapping[int, LegHit]],
+        exact: Mapping[int, int],
+        trusted: bool,
+        dropped: list[tuple[str, str]],
+    ) -> list[_Candidate]:
+        """Fuse the legs of one half and apply every multiplier; best first. What falls out is added to ``dropped``."""
+        fused = self._fuse(request, legs, trusted)
+        last = sum(map(len, legs))
         ranks = {at: tuple(leg[at].rank if at in leg else last for leg in legs) for at in fused}
         # Ties fall by the ranks within the legs, which fall by content: a rebuilt index gives the same answer (I9).
         best = sorted(fused, key=lambda at: (-fused[at], ranks[at]))
@@ -211,7 +241,6 @@ class Searcher:
         now = request.as_of or self._clock.now()
         settings = ranking.for_present(self._settings) if asks_for_now(request.query) else self._settings
         candidates: list[_Candidate] = []
-        dropped: list[tuple[str, str]] = []
         for row in stored:
             notes = row.chunk.annotations
             if notes.invalid_project:
@@ -227,12 +256,12 @@ class Searcher:
             where = [Leg(leg[row.id].rank, leg[row.id].score) if row.id in leg else None for leg in legs]
             candidates.append(_Candidate(row, base, score, exact.get(row.id, 0), where[0], where[1], multipliers))
         candidates.sort(key=lambda candidate: candidate.order)
-        return candidates, dropped
+        return candidates
 
-    def _fuse(self, request: SearchRequest, legs: Sequence[Mapping[int, LegHit]]) -> dict[int, float]:
+    def _fuse(self, request: SearchRequest, legs: Sequence[Mapping[int, LegHit]], trusted: bool) -> dict[int, float]:
         """Return the score in 0..1 of the best candidates: both legs, who says a line, and how long it is."""
-        counts = self._index.by_corpus()
-        total = sum(found.chunks for name, found in counts.items() if request.corpus in (Corpus.ALL, name))
+        counts = [found for name, found in self._index.by_corpus().items() if request.corpus in (Corpus.ALL, name)]
+        total = sum(one.trusted if trusted else one.chunks - one.trusted for one in counts)
         words = {at: hit.score for at, hit in legs[0].items()}
         meaning = {at: hit.evidence for at, hit in legs[1].items()}
         fused = ranking.fuse(words, meaning, total, self._settings)
@@ -248,10 +277,9 @@ class Searcher:
         return found
 
     def _select(
-        self, request: SearchRequest, candidates: list[_Candidate], dropped: list[tuple[str, str]]
+        self, request: SearchRequest, passages: Sequence[_Candidate], dropped: list[tuple[str, str]]
     ) -> list[Hit]:
-        """Diversify the top, grow passages, cut at the threshold and at the number asked for."""
-        passages = self._passages(self._diversified(candidates, request.max_results), request.max_results)
+        """Give out the places, cut at the threshold and at the number asked for."""
         chosen = _trusted_first(passages, request.max_results)
         threshold = request.min_score or 0.0
         kept = [candidate for candidate in chosen if candidate.score >= threshold or candidate.exact]
@@ -288,15 +316,11 @@ class Searcher:
         leading = {candidate.stored.id for candidate in ordered[:LEADING]}
         holder: dict[int, _Candidate] = {}
         grown: list[_Candidate] = []
-        reserved = math.ceil(results * TRUSTED_SHARE)
-        trusted, waiting = 0, sum(candidate.trusted for candidate in ordered)
         for candidate in ordered:
-            if len(grown) >= results and (trusted >= reserved or not waiting):
+            if len(grown) >= results:
                 break
-            waiting -= candidate.trusted
             if candidate.stored.id in holder:
                 continue
-            trusted += candidate.trusted
             candidate.lines = (candidate.stored,)
             if len(candidate.stored.chunk.text) < FULL_CHARS:
                 around = self._index.neighbours(candidate.stored.id, REACH, REACH)
