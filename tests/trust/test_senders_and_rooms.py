@@ -61,7 +61,8 @@ def test_iso_07_in_the_owners_group_only_the_owners_words_are_the_owners(build: 
     assert [str(said(home, text)) for text in spoken] == ["owner", "untrusted", "untrusted"]
     found = home.memory.search("prefer prefers", corpus="sessions", max_results=20)
     asked = [hit for hit in found if "prefer" in hit.snippet]  # the answers that stand beside them are found as well
-    assert len(asked) == len(spoken)
+    shown = "\n".join(hit.snippet for hit in asked)
+    assert [shown.count(text) for text in spoken] == [1, 1, 1]
     for hit in asked:
         refused = any(not gate.passed for gate in home.memory.why(hit.citation)[0].gates.promotion)
         assert refused is ("trains" not in hit.snippet)
