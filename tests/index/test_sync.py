@@ -570,9 +570,12 @@ def test_neighbours_are_the_chunks_around_in_the_document(world):
     index = world.index()
     index.sync([world.notes])
     rows = index.rows_of("memory/a.md")
-    around = index.neighbours(rows[2].id, before=1, after=2)
-    assert [row.id for row in around] == [row.id for row in rows[1:5]]
-    assert [row.position for row in around] == [1, 2, 3, 4]
+    around = index.around([rows[2].id, rows[4].id], 2)
+    assert [line.id for line in around[rows[2].id]] == [row.id for row in rows]
+    assert [line.id for line in around[rows[4].id]] == [row.id for row in rows[2:]]
+    assert [(line.start_line, line.chars) for line in around[rows[4].id]] == [
+        (row.chunk.start_line, len(row.chunk.text)) for row in rows[2:]
+    ]
 
 
 def test_counts_are_kept_by_corpus(world):
@@ -585,4 +588,4 @@ def test_counts_are_kept_by_corpus(world):
     assert (counts["memory"].sources, counts["memory"].chunks) == (2, 2)
     assert (counts["sessions"].sources, counts["sessions"].chunks) == (1, 1)
     assert (index.counts().files, index.counts().chunks) == (3, 3)
-    assert index.keyword_leg(SearchRequest("hello"), 5) == []
+    assert not index.keyword_leg(SearchRequest("hello"), 5)

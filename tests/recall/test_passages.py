@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.core.types import Chunk, Corpus, Provenance, SessionKind, SourceClass
+from reverie.core.types import Provenance, SessionKind, SourceClass
+from reverie.index.lines import Neighbour
 from reverie.recall.passages import FREE_CHARS, FULL_CHARS, REACH, grow
 from reverie.recall.ranking import RankingSettings
 from reverie.recall.speakers import Asker
@@ -16,22 +15,14 @@ from reverie.recall.speakers import Asker
 OWNER = Provenance(SourceClass.OWNER, SessionKind.INTERACTIVE, session="one")
 
 
-@dataclass(frozen=True)
-class Row:
-    id: int
-    chunk: Chunk
-    date: None = None
-    curated: bool = False
-
-
-def row(ident, text, *, heading="", provenance=OWNER, line=None, curated=False):
+def row(ident, text, *, heading="", provenance=OWNER, line=None):
     at = ident if line is None else line
-    chunk = Chunk("memory/a.md", Corpus.MEMORY, at, at, text, heading, "", provenance)
-    return Row(ident, chunk, curated=curated)
+    group = (provenance.origin, provenance.kind, provenance.session, heading)
+    return Neighbour(ident, at, at, len(text), group, bool(heading) and text.startswith("#"))
 
 
 def grown(rows, seed, *, scores=None, leading=(), taken=()):
-    return [one.id for one in grow(rows[seed], rows, scores or {}, leading, taken)]
+    return grow(rows[seed].id, rows, scores or {}, leading, taken)
 
 
 def test_a_short_line_takes_its_neighbours_along():
@@ -73,9 +64,8 @@ def test_a_section_of_the_same_name_is_another_section():
     assert grown(rows, 2) == [2, 3]
 
 
-def test_an_entry_of_a_curated_file_stays_alone():
-    rows = [row(number, "x", curated=True) for number in range(3)]
-    assert grown(rows, 1) == [1]
+def test_without_neighbours_a_line_stays_alone():
+    assert grow(7, (), {}, (), ()) == [7]
 
 
 @given(st.lists(st.integers(0, 300), min_size=1, max_size=11), st.data())

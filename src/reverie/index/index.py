@@ -7,14 +7,14 @@ disposable: when it is deleted or damaged, it is made again and nothing is lost 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from reverie.core.errors import EmbedderUnavailable, IndexMismatch, StoreDamaged
 from reverie.core.types import Clock, Embedder, SearchRequest, Skipped, SourceProvider, SyncReport
-from reverie.index import rows
+from reverie.index import lines, rows
 from reverie.index.embedding import backlog, find_space, prune, refused, waiting
 from reverie.index.files import PATIENCE, IndexFile
 from reverie.index.fulltext import Fulltext
@@ -28,17 +28,23 @@ from reverie.index.identity import (
     read_identity,
 )
 from reverie.index.indexer import Indexer
-from reverie.index.rows import Counts, Filters, LegHit, StoredChunk
+from reverie.index.layout import Layouts
+from reverie.index.lines import Line, Neighbour
+from reverie.index.rows import Counts, Filters, LegHits, StoredChunk
 from reverie.index.schema import FULLTEXT_TABLES, HALVES
 from reverie.index.sync import Progress, SyncBudget
 from reverie.index.vectors import VectorTable
 from reverie.store.database import Database
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from reverie.core.types import Vector
 
 _RESET = """
-DELETE FROM chunk; DELETE FROM chunk_text; DELETE FROM context; DELETE FROM source; DELETE FROM embedding;
+DELETE FROM chunk; DELETE FROM chunk_text; DELETE FROM context; DELETE FROM layout;
+DELETE FROM source; DELETE FROM embedding;
 DELETE FROM centre; DELETE FROM space; DELETE FROM skipped; DELETE FROM meta;
 UPDATE state SET revision = revision + 1, backlog = 0, orphans = 0;
 """
@@ -51,9 +57,9 @@ _COUNTS = (
 )
 _WORD_COUNTS = (
     "SELECT (SELECT count(*) FROM context), "
-    "(SELECT count(*) FROM trusted_context_fts_docsize) + (SELECT count(*) FROM untrusted_context_fts_docsize), "
+    "(SELECT count(*) FROM trusted_heading_fts_docsize) + (SELECT count(*) FROM untrusted_heading_fts_docsize), "
     "(SELECT count(*) FROM (SELECT DISTINCT source_id, trusted FROM chunk)), "
-    "(SELECT count(*) FROM trusted_source_fts_docsize) + (SELECT count(*) FROM untrusted_source_fts_docsize)"
+    "(SELECT count(*) FROM trusted_path_fts_docsize) + (SELECT count(*) FROM untrusted_path_fts_docsize)"
 )
 
 T = TypeVar("T")
@@ -98,7 +104,8 @@ class Index:
         self._reader = self._file.connect()
         self._opened = self._file.identity()
         self._writer: Database | None = None
-        self._fulltext = {trusted: Fulltext(self._reader, trusted) for trusted in HALVES}
+        self._layouts = Layouts(self._reader)
+        self._fulltext = {trusted: Fulltext(self._reader, self._layouts, trusted) for trusted in HALVES}
         self._vectors: tuple[int, VectorTable] | None = None
         self._curated: tuple[int, list[StoredChunk]] = (-1, [])
 
@@ -178,22 +185,22 @@ class Index:
 
     # --- searching ---
 
-    def keyword_leg(self, request: SearchRequest, limit: int) -> list[LegHit]:
+    def keyword_leg(self, request: SearchRequest, limit: int) -> LegHits:
         """Return the chunks that hold words of the query; never raises for the text of a query.
 
         The trusted ones come first, best first, then all others, best first: each half has its own ranks, its own
         statistics and its own ``limit``.
         """
 
-        def run() -> list[LegHit]:
+        def run() -> LegHits:
             filters = Filters.of(request)
-            return [hit for half in self._fulltext.values() for hit in half.leg(request.query, filters, limit)]
+            return LegHits.joined([half.leg(request.query, filters, limit) for half in self._fulltext.values()])
 
         return self._guarded(run)
 
     def vector_leg(
-        self, vector: Vector, request: SearchRequest, limit: int, also: Collection[int] = ()
-    ) -> list[LegHit]:
+        self, vector: Vector, request: SearchRequest, limit: int, also: NDArray[np.int64] | None = None
+    ) -> LegHits:
         """Return the chunks that mean what the question means: the trusted ones first, then all others.
 
         Each half has its own ranks and its own ``limit``, best first, and after these come those of ``also``. What is
@@ -204,9 +211,11 @@ class Index:
             IndexMismatch: The index has vectors of another embedder.
         """
 
-        def run() -> list[LegHit]:
+        def run() -> LegHits:
             table = self._vector_table()
-            return [] if table is None else table.leg(vector, request.query, Filters.of(request), limit, also)
+            if table is None:
+                return LegHits.none()
+            return table.leg(vector, request.query, Filters.of(request), limit, also)
 
         return self._guarded(run)
 
@@ -225,7 +234,7 @@ class Index:
             return None
         with self._lock:
             if self._vectors is None or self._vectors[0] != space:
-                self._vectors = (space, VectorTable(self._reader, space, identity.dimension))
+                self._vectors = (space, VectorTable(self._reader, self._layouts, space, identity.dimension))
             return self._vectors[1]
 
     def _own_identity(self) -> EmbedderIdentity:
@@ -254,13 +263,17 @@ class Index:
         """Return chunks in the order asked for, without those that are gone."""
         return self._guarded(lambda: rows.load(self._reader, ids))
 
-    def traits(self, ids: Sequence[int]) -> dict[int, tuple[str | None, int]]:
-        """Return of each chunk who says it, if it says so, and how many characters it has."""
-        return self._guarded(lambda: rows.traits(self._reader, ids))
+    def traits(self, ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[str | None]]:
+        """Return of each chunk how many characters it has, and who says it, if it says so."""
+        return self._guarded(lambda: lines.traits(self._layouts.current(), ids))
 
-    def neighbours(self, chunk_id: int, before: int = 1, after: int = 1) -> list[StoredChunk]:
-        """Return a chunk between those around it in its document."""
-        return self._guarded(lambda: rows.neighbours(self._reader, chunk_id, before, after))
+    def lines(self, ids: Sequence[int]) -> list[Line]:
+        """Return what is known of chunks besides their text, in the order asked for, without those that are gone."""
+        return self._guarded(lambda: lines.of_chunks(self._layouts.current(), ids))
+
+    def around(self, ids: Sequence[int], reach: int) -> dict[int, list[Neighbour]]:
+        """Return each chunk between those around it in its document, up to ``reach`` on each side."""
+        return self._guarded(lambda: lines.around(self._layouts.current(), ids, reach))
 
     def rows_of(self, path: str) -> list[StoredChunk]:
         """Return the chunks of one document, in order."""

@@ -17,6 +17,8 @@ from reverie.core.language import analysed, index_form, normal
 from reverie.core.provenance import is_trusted
 from reverie.core.types import Chunk, Corpus, SourceClass, SourceDocument, SourceStat
 from reverie.index.contexts import Context
+from reverie.index.layout import INVALID_PROJECT, NEVER, OPENS_SECTION
+from reverie.index.layout import packed as packed_rows
 from reverie.index.rows import moment_of, names_of, packed, storable, to_micros
 from reverie.index.schema import HALVES, REMOVALS_KEPT
 from reverie.store.database import Database
@@ -34,15 +36,15 @@ _LOOSE = (
     "invalid_project, review, entry_key"
 )
 _OLD = (
-    f"SELECT c.id, {_FIXED}, t.text, {_LOOSE} FROM chunk c JOIN chunk_text t ON t.id = c.id "
-    "WHERE c.source_id = ? ORDER BY c.position"
+    f"SELECT c.id, c.speaker, c.chars, c.tokens, {_FIXED}, t.text, {_LOOSE} FROM chunk c "
+    "JOIN chunk_text t ON t.id = c.id WHERE c.source_id = ? ORDER BY c.position"
 )
 _PUT_NAME = "INSERT OR IGNORE INTO source_name (name, source_id, specificity) VALUES (?, ?, ?)"
 _IDS_OF = "SELECT id, trusted FROM chunk WHERE source_id IN (SELECT value FROM json_each(?))"
 _LAST_ID = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'chunk'"
 _ADD = (
-    f"INSERT INTO chunk (id, source_id, {_FIXED}, {_LOOSE}, language, speaker, chars, trusted) "
-    f"VALUES ({', '.join('?' * 26)})"
+    f"INSERT INTO chunk (id, source_id, {_FIXED}, {_LOOSE}, language, trusted, speaker, chars, tokens) "
+    f"VALUES ({', '.join('?' * 27)})"
 )
 _ADD_TEXT = "INSERT INTO chunk_text (id, text) VALUES (?, ?)"
 _ADD_WORDS = "INSERT INTO {half}_chunk_fts (rowid, body) VALUES (?, ?)"
@@ -50,16 +52,18 @@ _MOVE = f"UPDATE chunk SET ({_LOOSE}) = ({', '.join('?' * 13)}) WHERE id = ?"
 _DROP_WORDS = "DELETE FROM {half}_chunk_fts WHERE rowid = ?"
 _DROP_TEXT = "DELETE FROM chunk_text WHERE id = ?"
 _DROP = "DELETE FROM chunk WHERE id = ?"
-_OLD_CONTEXTS = "SELECT id, trusted, hash, first, last FROM context WHERE source_id = ? ORDER BY first"
+_OLD_CONTEXTS = "SELECT id, trusted, hash, tokens, first, last FROM context WHERE source_id = ? ORDER BY first"
 _LAST_CONTEXT = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'context'"
-_ADD_CONTEXT = "INSERT INTO context (id, source_id, first, last, trusted, hash) VALUES (?, ?, ?, ?, ?, ?)"
-_ADD_CONTEXT_WORDS = "INSERT INTO {half}_context_fts (rowid, body, heading) VALUES (?, ?, ?)"
+_ADD_CONTEXT = "INSERT INTO context (id, source_id, first, last, trusted, tokens, hash) VALUES (?, ?, ?, ?, ?, ?, ?)"
+_ADD_HEADING = "INSERT INTO {half}_heading_fts (rowid, heading) VALUES (?, ?)"
 _MOVE_CONTEXT = "UPDATE context SET first = ?, last = ? WHERE id = ?"
 _CONTEXTS_OF = "SELECT id, trusted FROM context WHERE source_id IN (SELECT value FROM json_each(?))"
-_DROP_CONTEXT_WORDS = "DELETE FROM {half}_context_fts WHERE rowid = ?"
+_DROP_HEADING = "DELETE FROM {half}_heading_fts WHERE rowid = ?"
 _DROP_CONTEXT = "DELETE FROM context WHERE id = ?"
-_ADD_SOURCE_WORDS = "INSERT INTO {half}_source_fts (rowid, body, path) VALUES (?, ?, ?)"
-_DROP_SOURCE_WORDS = "DELETE FROM {half}_source_fts WHERE rowid = ?"
+_ADD_PATH = "INSERT INTO {half}_path_fts (rowid, path) VALUES (?, ?)"
+_DROP_PATH = "DELETE FROM {half}_path_fts WHERE rowid = ?"
+_PUT_LAYOUT = "INSERT OR REPLACE INTO layout (source_id, chunks, contexts, names, path_tokens) VALUES (?, ?, ?, ?, ?)"
+_DROP_LAYOUTS = "DELETE FROM layout WHERE source_id IN (SELECT value FROM json_each(?))"
 _DROP_SOURCES = "DELETE FROM source WHERE id IN (SELECT value FROM json_each(?))"
 _BUMP = "UPDATE state SET revision = revision + 1, backlog = max(backlog, ?), orphans = orphans + ?"
 _TRIM_LOG = "DELETE FROM removed WHERE seq <= (SELECT max(seq) FROM removed) - ?"
@@ -102,12 +106,13 @@ class _Rows:
     words: list[tuple[bool, int, str]] = field(default_factory=list)
     moves: list[tuple[Any, ...]] = field(default_factory=list)
     drops: list[tuple[bool, int]] = field(default_factory=list)
-    contexts: list[tuple[int, int, int, int, bool, bytes]] = field(default_factory=list)
-    context_words: list[tuple[bool, int, str, str]] = field(default_factory=list)
+    contexts: list[tuple[int, int, int, int, bool, int, bytes]] = field(default_factory=list)
+    headings: list[tuple[bool, int, str]] = field(default_factory=list)
     context_moves: list[tuple[int, int, int]] = field(default_factory=list)
     context_drops: list[tuple[bool, int]] = field(default_factory=list)
-    sources: list[tuple[bool, int, str, str]] = field(default_factory=list)
-    stale_sources: list[int] = field(default_factory=list)
+    paths: list[tuple[bool, int, str]] = field(default_factory=list)
+    stale_paths: list[int] = field(default_factory=list)
+    layouts: list[tuple[int, bytes, bytes, str, int]] = field(default_factory=list)
 
     @property
     def changes(self) -> tuple[int, ...]:
@@ -133,11 +138,12 @@ def publish(database: Database, readings: Sequence[Reading], *, recipe: str, une
             before = rows.changes
             forms: dict[str, tuple[str, str]] = {}
             source_id = _put_source(database, reading, rows, recipe)
-            next_id = _gather(database, reading, source_id, rows, forms, next_id)
-            next_context = _gather_contexts(database, reading, source_id, rows, forms, next_context)
+            layout = _Layout()
+            next_id = _gather(database, reading, source_id, rows, forms, layout, next_id)
+            next_context = _gather_contexts(database, reading, source_id, rows, layout, next_context)
             changed.append(before != rows.changes)
             if changed[-1]:
-                _gather_words(reading, source_id, rows, forms)
+                _gather_path(reading, source_id, rows, layout)
         database.executemany(_PUT_NAME, rows.names)
         if any(changed):
             _write(database, rows)
@@ -154,9 +160,10 @@ def _write(database: Database, rows: _Rows) -> None:
     _drop_contexts(database, rows.context_drops)
     database.executemany(_MOVE_CONTEXT, rows.context_moves)
     database.executemany(_ADD_CONTEXT, rows.contexts)
-    _write_words(database, _ADD_CONTEXT_WORDS, rows.context_words)
-    _drop_source_words(database, rows.stale_sources)
-    _write_words(database, _ADD_SOURCE_WORDS, rows.sources)
+    _write_words(database, _ADD_HEADING, rows.headings)
+    _drop_paths(database, rows.stale_paths)
+    _write_words(database, _ADD_PATH, rows.paths)
+    database.executemany(_PUT_LAYOUT, rows.layouts)
 
 
 def _write_words(database: Database, sql: str, rows: Sequence[tuple[Any, ...]]) -> None:
@@ -166,9 +173,9 @@ def _write_words(database: Database, sql: str, rows: Sequence[tuple[Any, ...]]) 
             database.executemany(sql.format(half=half), chosen)
 
 
-def _drop_source_words(database: Database, source_ids: Sequence[int]) -> None:
-    """Take the words of documents out of both halves; a document may stand in either, in both or in none."""
-    _write_words(database, _DROP_SOURCE_WORDS, [(trusted, ident) for trusted in HALVES for ident in source_ids])
+def _drop_paths(database: Database, source_ids: Sequence[int]) -> None:
+    """Take the paths of documents out of both halves; a document may stand in either, in both or in none."""
+    _write_words(database, _DROP_PATH, [(trusted, ident) for trusted in HALVES for ident in source_ids])
 
 
 def remove(database: Database, source_ids: Sequence[int]) -> None:
@@ -180,7 +187,8 @@ def remove(database: Database, source_ids: Sequence[int]) -> None:
         ids = [(bool(trusted), ident) for ident, trusted in database.rows(_IDS_OF, (listed,))]
         _drop(database, ids)
         _drop_contexts(database, [(bool(trusted), ident) for ident, trusted in database.rows(_CONTEXTS_OF, (listed,))])
-        _drop_source_words(database, source_ids)
+        _drop_paths(database, source_ids)
+        database.execute(_DROP_LAYOUTS, (listed,))
         database.execute(_DROP_SOURCES, (listed,))
         database.execute(_BUMP, (0, len(ids)))
 
@@ -232,27 +240,31 @@ def _gather(
     source_id: int,
     rows: _Rows,
     forms: dict[str, tuple[str, str]],
+    layout: _Layout,
     next_id: int,
 ) -> int:
     document = reading.document
-    old: dict[tuple[Any, ...], list[tuple[int, tuple[Any, ...]]]] = defaultdict(list)
+    old: dict[tuple[Any, ...], list[tuple[tuple[Any, ...], tuple[Any, ...]]]] = defaultdict(list)
     for row in database.rows(_OLD, (source_id,)):
-        old[row[1:9]].append((row[0], row[9:]))
+        old[row[4:12]].append((row[:4], row[12:]))
     if reading.rewrite:
         rows.drops.extend(_gone(old))
         old.clear()
     date = None if document.date is None else to_micros(document.date)
     for position, chunk in enumerate(reading.chunks):
         fixed, loose = _columns(chunk, reading, position, date)
+        trusted = is_trusted(chunk.provenance.origin)
         if same := old.get(fixed):
-            ident, before = same.pop(0)
+            (ident, *form_of), before = same.pop(0)
             if before != loose:
                 rows.moves.append((*loose, ident))
+            layout.add_chunk(ident, chunk, fixed, loose, trusted, form_of)
             continue
         text = fixed[-1]
         form, language = _form(forms, text)
-        trusted = is_trusted(chunk.provenance.origin)
-        rows.chunks.append((next_id, source_id, *fixed[:-1], *loose, language, speaker(text), len(text), trusted))
+        form_of = [speaker(text), len(text), len(form.split())]
+        rows.chunks.append((next_id, source_id, *fixed[:-1], *loose, language, trusted, *form_of))
+        layout.add_chunk(next_id, chunk, fixed, loose, trusted, form_of)
         rows.texts.append((next_id, text))
         rows.words.append((trusted, next_id, form))
         next_id += 1
@@ -260,53 +272,91 @@ def _gather(
     return next_id
 
 
-def _gone(old: Mapping[tuple[Any, ...], Sequence[tuple[int, tuple[Any, ...]]]]) -> Iterator[tuple[bool, int]]:
+def _gone(
+    old: Mapping[tuple[Any, ...], Sequence[tuple[tuple[Any, ...], tuple[Any, ...]]]],
+) -> Iterator[tuple[bool, int]]:
     """Yield the chunks that nothing took over, with their half."""
     for fixed, group in old.items():
         trusted = is_trusted(SourceClass(fixed[_ORIGIN]))
-        yield from ((trusted, ident) for ident, _ in group)
+        yield from ((trusted, row[0]) for row, _ in group)
 
 
-def _gather_words(reading: Reading, source_id: int, rows: _Rows, forms: dict[str, tuple[str, str]]) -> None:
-    """Write the words of a document as a whole; one without text has none, not even those of its path."""
-    rows.stale_sources.append(source_id)
+def _gather_path(reading: Reading, source_id: int, rows: _Rows, layout: _Layout) -> None:
+    """Write the words of the path where the document has text, and what a search knows of its chunks."""
+    rows.stale_paths.append(source_id)
     path = path_words(storable(reading.document.path))
     for trusted in HALVES:
-        chunks = [chunk for chunk in reading.chunks if is_trusted(chunk.provenance.origin) == trusted]
-        if chunks:
-            body = " ".join(_form(forms, storable(chunk.text))[0] for chunk in chunks)
-            rows.sources.append((trusted, source_id, body, path))
+        if any(is_trusted(chunk.provenance.origin) == trusted for chunk in reading.chunks):
+            rows.paths.append((trusted, source_id, path))
+    rows.layouts.append((source_id, *layout.packed(), len(path.split())))
 
 
 def _gather_contexts(
-    database: Database,
-    reading: Reading,
-    source_id: int,
-    rows: _Rows,
-    forms: dict[str, tuple[str, str]],
-    next_id: int,
+    database: Database, reading: Reading, source_id: int, rows: _Rows, layout: _Layout, next_id: int
 ) -> int:
-    old: dict[tuple[bool, bytes], list[tuple[int, int, int]]] = defaultdict(list)
-    for ident, trusted, digest, first, last in database.rows(_OLD_CONTEXTS, (source_id,)):
-        old[bool(trusted), digest].append((ident, first, last))
+    old: dict[tuple[bool, bytes], list[tuple[int, int, int, int]]] = defaultdict(list)
+    for ident, trusted, digest, tokens, first, last in database.rows(_OLD_CONTEXTS, (source_id,)):
+        old[bool(trusted), digest].append((ident, tokens, first, last))
     if reading.rewrite:
-        rows.context_drops.extend((trusted, ident) for (trusted, _), group in old.items() for ident, _, _ in group)
+        rows.context_drops.extend((trusted, row[0]) for (trusted, _), group in old.items() for row in group)
         old.clear()
     for context in reading.contexts:
         digest = bytes.fromhex(context.hash)
         trusted = is_trusted(reading.chunks[context.first].provenance.origin)
         if same := old.get((trusted, digest)):
-            ident, *place = same.pop(0)
+            ident, tokens, *place = same.pop(0)
             if place != [context.first, context.last]:
                 rows.context_moves.append((context.first, context.last, ident))
-            continue
-        chunks = reading.chunks[context.first : context.last + 1]
-        body = " ".join(_form(forms, storable(chunk.text))[0] for chunk in chunks)
-        rows.contexts.append((next_id, source_id, context.first, context.last, trusted, digest))
-        rows.context_words.append((trusted, next_id, body, index_form(storable(context.heading))))
-        next_id += 1
-    rows.context_drops.extend((trusted, ident) for (trusted, _), group in old.items() for ident, _, _ in group)
+        else:
+            ident, heading = next_id, index_form(storable(context.heading))
+            tokens = len(heading.split())
+            rows.contexts.append((ident, source_id, context.first, context.last, trusted, tokens, digest))
+            rows.headings.append((trusted, ident, heading))
+            next_id += 1
+        layout.contexts.append((ident, context.first, context.last, int(trusted), tokens))
+    rows.context_drops.extend((trusted, row[0]) for (trusted, _), group in old.items() for row in group)
     return next_id
+
+
+@dataclass(slots=True)
+class _Layout:
+    """The rows of ``layout`` for one document; see :class:`reverie.index.layout.Field` for the order."""
+
+    chunks: list[tuple[int, ...]] = field(default_factory=list)
+    contexts: list[tuple[int, ...]] = field(default_factory=list)
+    names: dict[str, int] = field(default_factory=lambda: {"": 0})
+
+    def add_chunk(
+        self,
+        ident: int,
+        chunk: Chunk,
+        fixed: tuple[Any, ...],
+        loose: tuple[Any, ...],
+        trusted: bool,
+        form_of: Sequence[Any],
+    ) -> None:
+        """Add a chunk by its columns in the database; ``form_of`` has its speaker, its characters and its tokens."""
+        moment, session, heading = fixed[1], fixed[2], fixed[6]
+        position, start, end, _, date, _, _, importance, _, project, invalid, _, _ = loose
+        speaker_of, chars, tokens = form_of
+        flags = INVALID_PROJECT * invalid + OPENS_SECTION * (bool(heading) and fixed[-1].startswith("#"))
+        born = self._name(f"{chunk.provenance.origin} {chunk.provenance.kind}")
+        self.chunks.append(
+            (
+                *(ident, position, start, end),
+                *(NEVER if moment is None else moment, NEVER if date is None else date),
+                *(int(trusted), chars, tokens, born),
+                *(self._name(session), self._name(speaker_of), self._name(heading)),
+                *(importance or 0, self._name(project), flags),
+            )
+        )
+
+    def _name(self, name: str | None) -> int:
+        return self.names.setdefault(name or "", len(self.names))
+
+    def packed(self) -> tuple[bytes, bytes, str]:
+        """Return the columns of ``layout``."""
+        return packed_rows(self.chunks), packed_rows(self.contexts), json.dumps(list(self.names), ensure_ascii=False)
 
 
 def _columns(
@@ -355,5 +405,5 @@ def _drop(database: Database, ids: Sequence[tuple[bool, int]]) -> None:
 
 
 def _drop_contexts(database: Database, ids: Sequence[tuple[bool, int]]) -> None:
-    _write_words(database, _DROP_CONTEXT_WORDS, ids)
+    _write_words(database, _DROP_HEADING, ids)
     database.executemany(_DROP_CONTEXT, [(ident,) for _, ident in ids])

@@ -4,12 +4,13 @@ A row of ``chunk`` never changes what it is filtered by: where that would change
 So a reader that holds rows in memory needs only the ids above the highest it knows and the log of removed ones.
 The text stands apart from the columns that searches filter by, which keeps those few and close together.
 
-A chunk is what is found: a line or an entry. Words are counted on three levels, since what answers a question often
-names its subject a line earlier: ``chunk_fts`` has a row for a chunk, ``context_fts`` one for a run of neighbouring
-chunks (``context``: their positions in the document), ``source_fts`` one for a document.
+A chunk is what is found: a line or an entry. FTS5 keeps where each word stands: ``chunk_fts`` in the chunks,
+``heading_fts`` in the headings above a run of neighbouring chunks (``context``: their positions in the document),
+``path_fts`` in the paths of the documents. Words of trusted text and of any other stand in tables of their own, so
+that what somebody sends in says nothing about how rare a word is among the owner's.
 
-Words of trusted text and of any other stand in tables of their own. How rare a word is, and how long a text usually
-is, decide about every score; so what somebody sends in can neither raise nor lower a line of the owner.
+``layout`` has what a search must know of every chunk of a document besides its words and its text, as arrays
+(:mod:`reverie.index.layout`), so that a process has all of it in memory after a few milliseconds.
 """
 
 from __future__ import annotations
@@ -80,6 +81,7 @@ CREATE TABLE chunk (
     language TEXT NOT NULL,
     speaker TEXT,
     chars INTEGER NOT NULL,
+    tokens INTEGER NOT NULL,
     trusted INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX chunk_source ON chunk (source_id, position);
@@ -93,9 +95,18 @@ CREATE TABLE context (
     first INTEGER NOT NULL,
     last INTEGER NOT NULL,
     trusted INTEGER NOT NULL,
+    tokens INTEGER NOT NULL,
     hash BLOB NOT NULL
 ) STRICT;
 CREATE INDEX context_source ON context (source_id, first);
+
+CREATE TABLE layout (
+    source_id INTEGER PRIMARY KEY REFERENCES source (id) ON DELETE CASCADE,
+    chunks BLOB NOT NULL,
+    contexts BLOB NOT NULL,
+    names TEXT NOT NULL,
+    path_tokens INTEGER NOT NULL
+) STRICT;
 
 CREATE TABLE space (
     id INTEGER PRIMARY KEY,
@@ -176,19 +187,21 @@ CREATE VIRTUAL TABLE {half}_chunk_fts USING fts5 (
     body, content = '', contentless_delete = 1, tokenize = 'ascii'
 );
 CREATE VIRTUAL TABLE {half}_chunk_vocabulary USING fts5vocab ('{half}_chunk_fts', 'row');
+CREATE VIRTUAL TABLE {half}_chunk_places USING fts5vocab ('{half}_chunk_fts', 'instance');
 
-CREATE VIRTUAL TABLE {half}_context_fts USING fts5 (
-    body, heading, content = '', contentless_delete = 1, tokenize = 'ascii'
+CREATE VIRTUAL TABLE {half}_heading_fts USING fts5 (
+    heading, content = '', contentless_delete = 1, tokenize = 'ascii'
 );
+CREATE VIRTUAL TABLE {half}_heading_places USING fts5vocab ('{half}_heading_fts', 'instance');
 
-CREATE VIRTUAL TABLE {half}_source_fts USING fts5 (
-    body, path, content = '', contentless_delete = 1, tokenize = 'ascii'
+CREATE VIRTUAL TABLE {half}_path_fts USING fts5 (
+    path, content = '', contentless_delete = 1, tokenize = 'ascii'
 );
-CREATE VIRTUAL TABLE {half}_source_vocabulary USING fts5vocab ('{half}_source_fts', 'row');
+CREATE VIRTUAL TABLE {half}_path_places USING fts5vocab ('{half}_path_fts', 'instance');
 """
 
 #: The tables of words.
-FULLTEXT_TABLES = tuple(f"{half}_{level}_fts" for half in HALVES.values() for level in ("chunk", "context", "source"))
+FULLTEXT_TABLES = tuple(f"{half}_{level}_fts" for half in HALVES.values() for level in ("chunk", "heading", "path"))
 
 #: Virtual tables first: with one of them go the tables that it keeps its rows in.
 _FOUND = (

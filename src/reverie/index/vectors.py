@@ -13,15 +13,16 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from reverie.index.centres import Centres
 from reverie.index.evidence import Layout, best_of, of_pieces, particular, standing
+from reverie.index.layout import Layouts
 from reverie.index.matrix import STEPS, Codes, Columns, Exact, from_blobs, in_steps
-from reverie.index.rows import Filters, LegHit, ranked, revision
+from reverie.index.rows import Filters, LegHits, revision
 from reverie.index.schema import HALVES
 from reverie.store.database import Database, Row
 
@@ -71,8 +72,9 @@ _READ_ROWS = 8_192
 class VectorTable:
     """The vectors of one embedder in one database, ready to be searched. Safe to use from several threads."""
 
-    def __init__(self, database: Database, space: int, dimension: int) -> None:
+    def __init__(self, database: Database, layouts: Layouts, space: int, dimension: int) -> None:
         self._database = database
+        self._layouts = layouts
         self._space = space
         self._dimension = dimension
         self._lock = threading.Lock()
@@ -93,7 +95,9 @@ class VectorTable:
             self._refresh()
             return int(self._columns.alive.sum())
 
-    def leg(self, query: Vector, text: str, filters: Filters, limit: int, also: Collection[int] = ()) -> list[LegHit]:
+    def leg(
+        self, query: Vector, text: str, filters: Filters, limit: int, also: NDArray[np.int64] | None = None
+    ) -> LegHits:
         """Return the chunks that mean what a question means: the trusted ones, best first, then the others.
 
         Each half has at most ``limit``, and after them its part of ``also``. ``score`` is the cosine of the best
@@ -111,32 +115,47 @@ class VectorTable:
         wide = np.asarray(query, dtype=np.float64).reshape(-1)
         length = float(np.sqrt((wide * wide).sum()))
         if limit < 1 or wide.shape != (self._dimension,) or not np.isfinite(length) or length < 1e-12:
-            return []
+            return LegHits.none()
         wide = wide / length
         with self._lock:
             self._refresh()
             mask = self._columns.allowed(self._database, filters)
             if not mask.any():
-                return []
+                return LegHits.none()
             asked = particular(wide, self._centres.of(text), self._mean)
-            wanted = np.isin(self._columns.ids, list(also)) & mask if also else np.zeros(len(mask), np.bool_)
+            wanted = np.zeros(len(mask), np.bool_) if also is None else np.isin(self._columns.ids, also) & mask
             if isinstance(self._data, Exact):
                 rows, cosines, found = self._compare_all(self._data, wide, asked, mask, wanted, limit)
             else:
                 rows, cosines, found = self._compare_some(self._data, wide, asked, mask, wanted, limit)
             trusted = self._columns.trusted[rows]
             ids = self._columns.ids[rows]
-        wished = frozenset(also)
-        hits: list[LegHit] = []
-        for half in HALVES:
-            inside = (trusted == half) & (cosines > 0)
-            chosen = ids[inside].tolist()
-            cosine = dict(zip(chosen, np.round(cosines[inside], DECIMALS).tolist(), strict=True))
-            scored = list(zip(chosen, np.round(found[inside], DECIMALS).tolist(), strict=True))
-            order = ranked(self._database, scored, len(chosen), trusted=half)
-            kept = [hit for hit in order if hit.rank <= limit or hit.chunk_id in wished]
-            hits += [LegHit(hit.chunk_id, at, cosine[hit.chunk_id], hit.score, half) for at, hit in enumerate(kept, 1)]
-        return hits
+        return LegHits.joined([self._half(half, trusted == half, ids, cosines, found, limit, also) for half in HALVES])
+
+    def _half(
+        self,
+        half: bool,
+        inside: NDArray[np.bool_],
+        ids: NDArray[np.int64],
+        cosines: NDArray[np.float64],
+        found: NDArray[np.float64],
+        limit: int,
+        also: NDArray[np.int64] | None,
+    ) -> LegHits:
+        """Return the best of one half in order, and after them those of ``also``."""
+        inside = inside & (cosines > 0)
+        if not inside.any():
+            return LegHits.none()
+        ids, cosines = ids[inside], np.round(cosines[inside], DECIMALS)
+        found = np.round(found[inside], DECIMALS)
+        columns = self._layouts.current()
+        rows = columns.rows(ids)
+        known = np.flatnonzero(rows >= 0)
+        order = known[columns.ordered(rows[known], found[known])]
+        if limit < len(order):
+            rest = order[limit:]
+            order = np.concatenate((order[:limit], rest[:0] if also is None else rest[np.isin(ids[rest], also)]))
+        return LegHits(ids[order], cosines[order], found[order], np.full(len(order), half))
 
     def _best(
         self, values: NDArray[Any], mask: NDArray[np.bool_], wanted: NDArray[np.bool_], limit: int
@@ -186,9 +205,12 @@ class VectorTable:
         rows = np.flatnonzero(self._best(nearness, mask, wanted, max(limit * RESCORED, RESCORED_AT_LEAST)))
         vectors = self._read(rows)
         pieces = self._columns.pieces[rows]
-        both = np.stack([asked, wide], axis=1)
-        products = vectors.astype(np.float64) @ in_steps(both) / STEPS**2
-        usual = of_pieces(data.sample.astype(np.float64) @ in_steps(asked) / STEPS**2, data.sample_pieces)
+        # Brought to unit length, products are whole numbers that float32 holds exactly, in whatever order they add up.
+        size = float(np.sqrt((asked * asked).sum())) or 1.0
+        products = (vectors @ in_steps(np.stack([asked / size, wide], axis=1))).astype(np.float64) / STEPS**2
+        products[:, 0] *= size
+        sampled = (data.sample @ in_steps(asked / size)).astype(np.float64) * (size / STEPS**2)
+        usual = of_pieces(sampled, data.sample_pieces)
         found = standing(of_pieces(products[:, 0], pieces), usual)
         return rows, best_of(products[:, 1], pieces), self._layout.joined(rows, found)
 

@@ -6,11 +6,8 @@ takes only neighbours that are among the best lines themselves.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import Protocol
-
-from reverie.core.types import Chunk
 
 #: How many lines a passage may take on each side.
 REACH = 5
@@ -22,8 +19,8 @@ LEADING = 25
 GAP_LINES = 2
 
 
-class StoredChunk(Protocol):
-    """A chunk as the index keeps it, with the date that its decay is counted from."""
+class Neighbour(Protocol):
+    """What decides whether a chunk joins a passage."""
 
     @property
     def id(self) -> int:
@@ -31,70 +28,77 @@ class StoredChunk(Protocol):
         ...
 
     @property
-    def chunk(self) -> Chunk:
-        """Return the chunk."""
+    def start_line(self) -> int:
+        """Return its first line in the document."""
         ...
 
     @property
-    def date(self) -> datetime | None:
-        """Return the date of the text; ``None`` for evergreen files."""
+    def end_line(self) -> int:
+        """Return its last one."""
         ...
 
     @property
-    def curated(self) -> bool:
-        """Say whether it is an entry of a curated file."""
+    def chars(self) -> int:
+        """Return how many characters its text has."""
+        ...
+
+    @property
+    def group(self) -> Hashable:
+        """Return what lines of one document, class, kind, session and heading have in common."""
+        ...
+
+    @property
+    def opens_section(self) -> bool:
+        """Say whether its text begins with a heading."""
         ...
 
 
 def grow(
-    seed: StoredChunk,
-    around: Sequence[StoredChunk],
+    seed: int,
+    around: Sequence[Neighbour],
     scores: Mapping[int, float],
     leading: Collection[int],
     taken: Collection[int],
-) -> list[StoredChunk]:
-    """Return the passage of a line: itself and what it takes of its neighbours, in order.
+) -> list[int]:
+    """Return the passage of a line as rows of chunks: itself and what it takes of its neighbours, in order.
 
     Args:
-        seed: The line that matched.
+        seed: The row of the chunk that matched.
         around: The lines around it in its document, in order, ``REACH`` on each side, itself among them.
         scores: What is known of how good each line is.
         leading: The best lines of the search.
         taken: Lines that stand in another passage already.
     """
-    at = next((number for number, one in enumerate(around) if one.id == seed.id), None)
-    if at is None or seed.curated:
+    at = next((number for number, one in enumerate(around) if one.id == seed), None)
+    if at is None or around[at].chars >= FULL_CHARS:
         return [seed]
     first = last = at
-    size = len(seed.chunk.text)
+    size = around[at].chars
     while True:
         choices = []
-        if first > 0 and joins(around[first - 1].chunk, around[first].chunk):
+        if first > 0 and joins(around[first - 1], around[first]):
             choices.append(first - 1)
-        if last + 1 < len(around) and joins(around[last].chunk, around[last + 1].chunk):
+        if last + 1 < len(around) and joins(around[last], around[last + 1]):
             choices.append(last + 1)
         fitting = [one for one in choices if around[one].id not in taken and _fits(around[one], size, leading)]
         if not fitting:
-            return list(around[first : last + 1])
+            return [one.id for one in around[first : last + 1]]
         best = max(fitting, key=lambda one: (scores.get(around[one].id, float("-inf")), one))
-        size += len(around[best].chunk.text) + 1
+        size += around[best].chars + 1
         first, last = min(first, best), max(last, best)
 
 
-def joins(before: Chunk, after: Chunk) -> bool:
+def joins(before: Neighbour, after: Neighbour) -> bool:
     """Say whether two neighbours may stand in one passage.
 
     They must be of one provenance class, one kind of session and one session, and under one heading: what a passage
     says of itself must be true of each of its lines.
     """
-    one, two = before.provenance, after.provenance
-    if (one.origin, one.kind, one.session) != (two.origin, two.kind, two.session):
+    if before.group != after.group or after.start_line - before.end_line > GAP_LINES + 1:
         return False
-    if after.start_line - before.end_line > GAP_LINES + 1:
-        return False
-    return before.heading == after.heading and not (after.heading and after.text.startswith("#"))
+    return not after.opens_section
 
 
-def _fits(neighbour: StoredChunk, size: int, leading: Collection[int]) -> bool:
-    together = size + 1 + len(neighbour.chunk.text)
+def _fits(neighbour: Neighbour, size: int, leading: Collection[int]) -> bool:
+    together = size + 1 + neighbour.chars
     return together <= FREE_CHARS or (together <= FULL_CHARS and neighbour.id in leading)

@@ -8,12 +8,21 @@ hardly does. Added to it is what the form of a line says: who speaks, and how mu
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
 
 from reverie.core.clock import age_in_days
 from reverie.core.text import jaccard, shingles
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    #: Numbers of candidates, each once, and a value for each.
+    Scores: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 #: The chunks whose words tell most, over which their scores are standardised, whatever the size of the index.
 STANDARD_CHUNKS = 200
@@ -61,50 +70,54 @@ class RankingSettings:
     project_demotion: float = 0.9
 
 
-def standing(scores: Mapping[int, float], total: int) -> tuple[dict[int, float], float]:
+def standing(scores: NDArray[np.float64], total: int) -> tuple[NDArray[np.float64], float]:
     """Return how many standard deviations each BM25 lies above the mean of the best, and what no match comes to.
 
     Args:
-        scores: candidate to BM25, higher is better.
+        scores: The BM25 of the candidates, higher is better.
         total: how many chunks there are; where fewer than ``STANDARD_CHUNKS`` matched, others count with nothing.
     """
-    best = sorted(scores.values(), reverse=True)[:STANDARD_CHUNKS]
-    best += [0.0] * (min(STANDARD_CHUNKS, total) - len(best))
-    if not best or best[0] < LEAST_SCORE:
-        return dict.fromkeys(scores, 0.0), 0.0
+    best = np.zeros(min(STANDARD_CHUNKS, max(total, len(scores))))
+    ordered = np.sort(scores)[::-1][: len(best)]
+    best[: len(ordered)] = ordered
+    if not len(best) or best[0] < LEAST_SCORE:
+        return np.zeros(len(scores)), 0.0
     mean = math.fsum(best) / len(best)
-    deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in best) / len(best))
-    scale = max(deviation, 0.05 * best[0])
-    return {candidate: (value - mean) / scale for candidate, value in scores.items()}, -mean / scale
+    deviation = math.sqrt(math.fsum((best - mean) ** 2) / len(best))
+    scale = max(deviation, 0.05 * float(best[0]))
+    return (scores - mean) / scale, -mean / scale
 
 
-def fuse(
-    keyword: Mapping[int, float], vector: Mapping[int, float], total: int, settings: RankingSettings
-) -> dict[int, float]:
+def fuse(keyword: Scores, vector: Scores, total: int, settings: RankingSettings) -> Scores:
     """Return the evidence for each candidate of either leg, in standard deviations.
 
     Args:
-        keyword: candidate to BM25; a missing candidate matched no word.
-        vector: candidate to its standing among all vectors; a missing one has none, and counts as a usual one.
+        keyword: Candidates with their BM25; one that is missing matched no word.
+        vector: Candidates with their standing among all vectors; one that is missing counts as a usual one.
         total: how many chunks there are.
         settings: the weights.
+
+    Returns:
+        Every candidate once, in rising order, with its evidence.
     """
-    words, nothing = standing(keyword, total)
-    return {
-        candidate: settings.keyword_weight * words.get(candidate, nothing)
-        + settings.vector_weight * vector.get(candidate, 0.0)
-        for candidate in sorted(set(keyword) | set(vector))
-    }
+    words, nothing = standing(keyword[1], total)
+    ids = np.union1d(keyword[0], vector[0])
+    matched = np.full(len(ids), nothing)
+    matched[np.searchsorted(ids, keyword[0])] = words
+    meant = np.zeros(len(ids))
+    meant[np.searchsorted(ids, vector[0])] = vector[1]
+    return ids, settings.keyword_weight * matched + settings.vector_weight * meant
 
 
-def length(chars: int, settings: RankingSettings) -> float:
-    """Return what the length of a line adds: each doubling costs, since less else fits beside it."""
-    return -settings.length_price * math.log2(max(chars, SHORT_CHARS) / USUAL_CHARS)
+def length(chars: NDArray[np.int64], settings: RankingSettings) -> NDArray[np.float64]:
+    """Return what the length of each line adds: each doubling costs, since less else fits beside it."""
+    return -settings.length_price * np.log2(np.maximum(chars, SHORT_CHARS) / USUAL_CHARS)
 
 
-def squash(value: float) -> float:
+def squash(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the logistic of ``value / SCORE_SCALE``: strictly monotone over what sums come to, in 0..1."""
-    return 1.0 / (1.0 + math.exp(-value / SCORE_SCALE)) if value > -60 * SCORE_SCALE else 0.0
+    squashed: NDArray[np.float64] = 1.0 / (1.0 + np.exp(-np.maximum(values, -60 * SCORE_SCALE) / SCORE_SCALE))
+    return squashed
 
 
 def for_present(settings: RankingSettings) -> RankingSettings:
@@ -158,7 +171,9 @@ def diversify(order: Sequence[tuple[str, float]], limit: int, settings: RankingS
         chosen.append((best, factors[best]))
         left.remove(best)
         for at in left:
-            likeness[at] = max(likeness[at], jaccard(sets[at], sets[best]))
+            # The likeness of two sets is at most the ratio of their sizes, and below REPEATED it does not count.
+            if min(len(sets[at]), len(sets[best])) >= REPEATED * max(len(sets[at]), len(sets[best])):
+                likeness[at] = max(likeness[at], jaccard(sets[at], sets[best]))
     return chosen
 
 
