@@ -22,6 +22,9 @@ _SOURCES = "SELECT id FROM source WHERE substr(path, 1, ?) = ?"
 #: holds exactly, whatever is added first.
 STEPS = 4_000
 
+#: 768 bytes each at 384 dimensions.
+HELD_PIECES = 200_000
+
 _CORPORA = {str(Corpus.MEMORY): 0, str(Corpus.SESSIONS): 1}
 _NO_MOMENT = np.iinfo(np.int64).min
 
@@ -154,7 +157,10 @@ class Exact:
 
 
 class Codes:
-    """Rows as one bit a dimension. ``_words`` is ``(dimension / 64, capacity)``: one pass a word, all rows at once."""
+    """Rows as one bit a dimension. ``_words`` is ``(dimension / 64, capacity)``: one pass a word, all rows at once.
+
+    Up to ``HELD_PIECES`` rows are held as float16 as well: a thousand of them are looked at for each question.
+    """
 
     def __init__(self, dimension: int, sample: Sequence[bytes]) -> None:
         self._dimension = dimension
@@ -163,6 +169,7 @@ class Codes:
         self.sample = in_steps(vectors)
         self.sample_pieces = np.array([len(blob) // (2 * dimension) for blob in sample], np.int64)
         self._words: NDArray[np.uint64] = np.empty((-(-dimension // 64), 0), np.uint64)
+        self._halves: NDArray[np.float16] | None = np.empty((0, dimension), np.float16)
         self._used = 0
 
     def extend(self, vectors: NDArray[np.float32]) -> None:
@@ -173,7 +180,22 @@ class Codes:
             grown[:, : self._used] = self._words[:, : self._used]
             self._words = grown
         self._words[:, self._used : need] = self._encode(vectors > self.mean)
+        self._keep(vectors, need)
         self._used = need
+
+    def _keep(self, vectors: NDArray[np.float32], need: int) -> None:
+        if self._halves is None or need > HELD_PIECES:
+            self._halves = None
+            return
+        if need > len(self._halves):
+            grown = np.empty((need + need // 4, self._dimension), np.float16)
+            grown[: self._used] = self._halves[: self._used]
+            self._halves = grown
+        self._halves[self._used : need] = vectors
+
+    def rows(self, numbers: NDArray[np.int64]) -> NDArray[np.float32] | None:
+        """Return some rows as they were stored, in steps; ``None`` where there are too many to be held."""
+        return None if self._halves is None else in_steps(self._halves[numbers].astype(np.float32))
 
     def _encode(self, signs: NDArray[np.bool_]) -> NDArray[np.uint64]:
         packed = np.packbits(signs, axis=1)

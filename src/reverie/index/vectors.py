@@ -203,7 +203,9 @@ class VectorTable:
         distance = np.minimum.reduceat(data.distances(asked), self._layout.starts)
         nearness = np.iinfo(np.uint16).max - distance
         rows = np.flatnonzero(self._best(nearness, mask, wanted, max(limit * RESCORED, RESCORED_AT_LEAST)))
-        vectors = self._read(rows)
+        vectors = data.rows(self._layout.pieces_of(rows)[0])
+        if vectors is None:
+            vectors = self._read(rows)
         pieces = self._columns.pieces[rows]
         # Brought to unit length, products are whole numbers that float32 holds exactly, in whatever order they add up.
         size = float(np.sqrt((asked * asked).sum())) or 1.0
