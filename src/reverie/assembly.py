@@ -185,7 +185,7 @@ def assemble(
     ids = ids or RandomIds()
     place = Workspace(config.workspace, lock_dir=paths.locks)
     durable = DurableStore.open(paths.agent(name), clock, ids)
-    judge = LineJudge(place.root, durable)
+    judge = LineJudge(durable)
     marker = secrets.token_hex(16)
     slots = plugin_slots()
     context = EngineContext(

@@ -364,9 +364,9 @@ def test_a_note_renamed_by_hand_stays_untrusted(house):
 
 
 def test_a_judge_sees_renamings_after_it_was_refreshed(house):
-    judge = LineJudge(house.root, house.store)
-    house.writer.note("- from a page", UNTRUSTED)
+    judge = LineJudge(house.store)
     assert judge.judge("memory/kept.md", ["- from a page"]).lines[0].origin is SourceClass.AGENT
+    house.writer.note("- from a page", UNTRUSTED)
     (house.root / NOTE).unlink()
     judge.refresh()
     assert judge.judge("memory/kept.md", ["- from a page"]).lines[0].origin is SourceClass.UNTRUSTED

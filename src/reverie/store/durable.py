@@ -7,7 +7,7 @@ which :meth:`DurableStore.recover` can tell what happened.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -76,6 +76,17 @@ _DOUBTFUL_PATHS = """
 SELECT DISTINCT a.path FROM act a JOIN write_record w USING (seq)
 WHERE w.origin NOT IN ('owner', 'agent') AND w.state <> 'rolled_back' ORDER BY a.path
 """
+#: Lines of untrusted writes, without those that stood in trusted text before and those vouched for later.
+_UNTRUSTED_LINES = """
+SELECT a.path, l.hash FROM write_record w JOIN act a USING (seq) JOIN act_line l USING (seq)
+WHERE w.origin NOT IN ('owner', 'agent') AND w.state <> 'rolled_back' AND l.change = 'written'
+  AND NOT EXISTS (SELECT 1 FROM act_echo e WHERE e.seq = l.seq AND e.hash = l.hash)
+  AND NOT EXISTS (
+    SELECT 1 FROM act_line v JOIN act b ON b.seq = v.seq
+    WHERE v.change = 'vouched' AND v.hash = l.hash AND b.path = a.path AND v.seq > l.seq)
+"""
+_ADD_ECHO = "INSERT INTO act_echo (seq, hash) VALUES (?, ?)"
+_ECHOES = "SELECT e.seq, e.hash FROM act_echo e JOIN act a USING (seq) WHERE a.path = ?"
 _BURY = "INSERT INTO session_tombstone (session, reason, at) VALUES (?, ?, ?) ON CONFLICT (session) DO NOTHING"
 _TOMBSTONES = "SELECT session, reason FROM session_tombstone ORDER BY session"
 _ADD_ORIGIN = """
@@ -141,6 +152,7 @@ class DurableStore:
         end_line: int,
         written: Sequence[str],
         dropped: Sequence[str] = (),
+        echoed: Collection[str] = (),
         tool: str = "",
         reason: str = "",
     ) -> str:
@@ -163,6 +175,7 @@ class DurableStore:
             )
             self._add_lines(seq, "written", written)
             self._add_lines(seq, "dropped", dropped)
+            self.database.executemany(_ADD_ECHO, [(seq, line) for line in sorted(frozenset(echoed))])
         return ident
 
     def commit(
@@ -325,12 +338,16 @@ class DurableStore:
             for seq, change, line in self.database.rows(_HISTORY_LINES, (path,)):
                 lines.setdefault((seq, change), []).append(line)
             rows = self.database.rows(_HISTORY, (path,))
+            echoes: dict[int, set[str]] = {}
+            for seq, line in self.database.rows(_ECHOES, (path,)):
+                echoes.setdefault(seq, set()).add(line)
         acts: list[Act] = []
         for seq, kind, origin, session_kind, session, sender, observed, key, state, whole in rows:
             if kind == "write":
                 provenance = provenance_of(origin, session_kind, observed, session, sender, key)
                 written, dropped = (tuple(lines.get((seq, change), ())) for change in ("written", "dropped"))
-                acts.append(Write(provenance, written, dropped, pending=state == "reserved"))
+                echoed = frozenset(echoes.get(seq, ()))
+                acts.append(Write(provenance, written, dropped, pending=state == "reserved", echoed=echoed))
             elif kind == "trust":
                 acts.append(Trust(frozenset(lines.get((seq, "vouched"), ())), whole=bool(whole)))
             elif kind == "removal":
@@ -340,6 +357,17 @@ class DurableStore:
     def doubtful_paths(self) -> list[str]:
         """Return the files to which something untrusted was ever written."""
         return [path for (path,) in self.database.rows(_DOUBTFUL_PATHS)]
+
+    def untrusted_lines(self) -> dict[str, frozenset[str]]:
+        """Return the hashes of lines that were written as untrusted and are so still, by file."""
+        found: dict[str, set[str]] = {}
+        for path, line in self.database.rows(_UNTRUSTED_LINES):
+            found.setdefault(path, set()).add(line)
+        return {path: frozenset(lines) for path, lines in found.items()}
+
+    def judge_anew(self, paths: Iterable[str]) -> None:
+        """Let the lines of some files be judged anew by whoever keeps a judgement of them."""
+        self.database.executemany(_JUDGE_ANEW, [(path,) for path in paths])
 
     def revisions(self) -> dict[str, int]:
         """Return a number for each file with acts; it grows whenever the file's lines must be judged anew."""

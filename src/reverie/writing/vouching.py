@@ -102,7 +102,10 @@ def vouch(
             return seen
         every = lines_of(files.workspace.read(relative).text)
         first, last = _range(relative, every, lines)
-        record = files.durable.trust(relative, lines, seen.content_hash, line_hashes(every[first - 1 : last]), by)
+        vouched = line_hashes(every[first - 1 : last])
+        record = files.durable.trust(relative, lines, seen.content_hash, vouched, by)
+        # Copies of these lines in other files are trusted with them.
+        files.durable.judge_anew(path for path in files.standing.holding(vouched) if path != relative)
         files.judge.refresh()
     return Vouching(relative, seen.content_hash, seen.lines, record)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import date
 
@@ -20,7 +21,7 @@ from reverie.writing import vouching
 from reverie.writing.curating import Curation
 from reverie.writing.flush import new_part
 from reverie.writing.recorded import RecordedFiles
-from reverie.writing.recording import Recording, compare, lines_of
+from reverie.writing.recording import compare, lines_of
 from reverie.writing.vouching import Vouching
 
 #: Notes of a day, also those with a name behind the date: only ever added to.
@@ -183,9 +184,13 @@ class RecordedWriter:
             raise WorkspaceMissing(path=str(self._files.workspace.root))
         with self._files.locked(relative):
             self._files.settle(relative)
-            recording = Recording(self._durable, relative, provenance, tool=tool, reason=reason, derived=True)
+            recording = self._files.recording(relative, provenance, tool=tool, reason=reason, derived=True)
             recording.edit(self._files.workspace.path(relative), change, lock_dir=self._files.workspace.lock_dir)
             return self._files.receipt(relative, recording, (recording.diff.start_line, recording.diff.end_line))
+
+    def many(self) -> AbstractContextManager[None]:
+        """Look at the memory files once for all writes inside the block."""
+        return self._files.standing.held()
 
     def import_file(self, relative: str, text: str, provenance: Provenance) -> Written:
         """Write a file that was brought in from elsewhere; doing it again with the same text writes nothing.
