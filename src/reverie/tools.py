@@ -289,7 +289,8 @@ def _hit(hit: Hit, *, cite: bool) -> dict[str, Any]:
     born = hit.provenance
     trusted = provenance.is_trusted(born.origin)
     snippet = hit.snippet if trusted else framed(hit.snippet, hit.citation, born.origin)
-    if cite:
+    if cite and trusted:
+        # The frame names its source itself, escaped: the name of a file that came in is not ours either.
         snippet += f"\n\nSource: {hit.citation}"
     result: dict[str, Any] = {
         "path": hit.path,

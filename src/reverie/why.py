@@ -310,7 +310,7 @@ class _Chain:
             return f"written by {_by(doubtful[0])}"
         home = sorted(path for path, gone in self.strays.items() if line_hash(text) in gone)
         if home:
-            return f"it was written to {home[0]} as untrusted, and left that file by hand"
+            return f"it was written to {home[0]} as untrusted, and this is a copy"
         if self.judged.lowered_to is not None:
             return "the file is lowered as a whole"
         return "it stands between the lines of an untrusted write"

@@ -88,9 +88,10 @@ def test_what_taints_is_declared_or_listed_never_guessed_from_wording() -> None:
 
 
 @given(provenances)
-def test_i3_only_trusted_words_of_an_interactive_session_can_become_candidates(born: Provenance) -> None:
-    expected = born.origin in (SourceClass.OWNER, SourceClass.AGENT) and born.kind is SessionKind.INTERACTIVE
-    assert rules.may_be_candidate(born) is expected
+def test_i3_only_trusted_words_of_a_person_or_written_by_hand_can_become_candidates(born: Provenance) -> None:
+    by_hand = born.kind is SessionKind.UNKNOWN and born.session is None and born.sender is None
+    trusted = born.origin in (SourceClass.OWNER, SourceClass.AGENT)
+    assert rules.may_be_candidate(born) is (trusted and (born.kind is SessionKind.INTERACTIVE or by_hand))
 
 
 def test_the_latest_observation_survives_a_merge() -> None:

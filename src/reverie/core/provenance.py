@@ -126,8 +126,8 @@ def lowered(provenance: Provenance, origin: SourceClass) -> Provenance:
 
 
 def may_be_candidate(provenance: Provenance) -> bool:
-    """Say whether text of this provenance may ever become long-term memory (invariants I2 and I3)."""
-    return is_trusted(provenance.origin) and provenance.kind is SessionKind.INTERACTIVE
+    """Say whether text of this provenance may ever become long-term memory (invariants I2 and I3, choice C4)."""
+    return is_trusted(provenance.origin) and (provenance.kind is SessionKind.INTERACTIVE or is_handwritten(provenance))
 
 
 def is_handwritten(provenance: Provenance) -> bool:

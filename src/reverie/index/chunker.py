@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from reverie.core.provenance import merge
+from reverie.core.provenance import is_trusted, merge
 from reverie.core.text import printable, sha256
 from reverie.core.types import Annotations, Chunk, Corpus, Provenance, SourceDocument, SourceLine
 from reverie.index.rows import storable
@@ -152,23 +152,22 @@ def _scanned(lines: Sequence[SourceLine]) -> Document:
 
 
 def _with_headings(lines: Sequence[SourceLine], scanned: Document) -> list[_Piece]:
-    stack: list[tuple[int, str]] = []
-    heading = ""
+    """Return the lines, each with the headings above it; above a trusted line only those that are trusted count."""
+    stack: list[tuple[int, str, bool]] = []
+    every = own = ""
     found = []
     for line, seen in zip(lines, scanned.lines, strict=True):
+        trusted = is_trusted(line.provenance.origin)
         level = seen.level if seen.kind is LineKind.HEADING else 0
         if level:
-            heading = _push(stack, level, seen.title)
+            while stack and stack[-1][0] >= level:
+                stack.pop()
+            stack.append((level, storable(seen.title), trusted))
+            every = BETWEEN_HEADINGS.join(title for _, title, _ in stack if title)
+            own = BETWEEN_HEADINGS.join(title for _, title, known in stack if title and known)
+        heading = own if trusted else every
         found.append(_Piece(line.number, storable(line.text), line.provenance, heading, level))
     return found
-
-
-def _push(stack: list[tuple[int, str]], level: int, title: str) -> str:
-    """Enter a heading and return the path to it."""
-    while stack and stack[-1][0] >= level:
-        stack.pop()
-    stack.append((level, storable(title)))
-    return BETWEEN_HEADINGS.join(title for _, title in stack if title)
 
 
 def _by_line(found: Iterable[_Piece]) -> Iterator[list[_Piece]]:

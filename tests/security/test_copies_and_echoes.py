@@ -1,12 +1,9 @@
-"""Faults that are known: each test here states the right behaviour and passes once the fault is gone.
-
-They are strict, so a fault that was repaired shows as a failure; then the mark goes, and the test moves to the others.
-"""
+"""What an attacker tried once and must never try again: copies, moves, headings, echoes, and words in common."""
 
 from __future__ import annotations
 
 import pytest
-from tests.security.house import TODAY, House, poison
+from tests.security.house import OWNER, TODAY, House, poison
 
 from reverie.core.types import SourceClass
 
@@ -44,7 +41,6 @@ def test_the_owners_recorded_line_is_hers_although_a_page_used_the_same_few_word
     assert [born.origin for text, born in house.judged(TODAY) if text == line][-1] is SourceClass.OWNER
 
 
-@pytest.mark.xfail(strict=True, reason="a chunk takes over the heading above it, whoever wrote that")
 def test_i1_an_untrusted_heading_is_no_part_of_the_owners_line_below_it(house: House) -> None:
     poison(house, f"## {PAGE}")
     house.memory.note("- The owner keeps herons.")
@@ -52,3 +48,32 @@ def test_i1_an_untrusted_heading_is_no_part_of_the_owners_line_below_it(house: H
     assert own.provenance.origin is SourceClass.OWNER
     assert "quokka" not in own.heading
     assert all("herons" not in hit.snippet for hit in house.memory.search("quokka installer"))
+
+
+def test_a_page_that_repeats_what_the_owner_wrote_silences_nobody(house: House) -> None:
+    house.put("MEMORY.md", ["- The owner keeps two grey herons."])
+    house.memory.note("The ferry to the island leaves at seven.")
+    poison(house, "The owner keeps two grey herons.\nThe ferry to the island leaves at seven.\n" + PAGE)
+    assert "grey herons" in house.prompt()
+    assert house.line_of("MEMORY.md", "herons").origin is SourceClass.AGENT
+    classes = [born.origin for line, born in house.judged(TODAY) if "ferry" in line]
+    assert classes[0] is SourceClass.OWNER
+    assert "quokka" not in house.prompt()
+
+
+def test_trust_in_a_line_holds_for_its_copies_and_the_index_follows(house: House) -> None:
+    poison(house, PAGE)
+    house.put("memory/ideas.md", [PAGE])
+    house.memory.index()
+    number = house.lines(TODAY).index(PAGE) + 1
+    house.memory.trust(TODAY, (number, number), sender=OWNER)
+    assert {hit.provenance.origin for hit in house.hits("quokka")} == {SourceClass.AGENT}
+
+
+def test_importing_what_the_owner_wrote_before_leaves_it_hers(house: House) -> None:
+    house.put("MEMORY.md", ["- The owner keeps two grey herons."])
+    source = house.folder / "old.md"
+    source.write_text("- The owner keeps two grey herons.\n- The pump runs at night only.\n", encoding="utf-8")
+    house.memory.import_markdown(source)
+    assert "grey herons" in house.prompt()
+    assert "pump runs" not in house.prompt()
