@@ -16,6 +16,8 @@ from reverie.core.clock import RandomIds, SystemClock
 from reverie.core.config import AgentConfig, Config, load_config
 from reverie.core.errors import EmbedderUnavailable, ReverieError, WorkspaceMissing
 from reverie.core.paths import Paths, agent_id, make_folder
+from reverie.core.redaction import redact_lines
+from reverie.core.taint import ExternalTools
 from reverie.core.types import (
     Clock,
     Embedder,
@@ -36,9 +38,11 @@ from reverie.providers.bundled.fallback import UseEmbedder
 from reverie.recall.prompt import MEMORY_CHARS, USER_CHARS, Budgets
 from reverie.sessions.directory import SessionDirectory
 from reverie.sessions.retention import Policy
+from reverie.sessions.senders import Owners
 from reverie.sessions.source import TranscriptSource
 from reverie.sessions.turns import TurnRecorder
 from reverie.store.durable import DurableStore
+from reverie.store.lines import line_hash
 from reverie.workspace import scaffold
 from reverie.workspace.files import replace
 from reverie.workspace.notes import Workspace
@@ -46,6 +50,7 @@ from reverie.workspace.paths import NOTES
 from reverie.workspace.source import WorkspaceSource
 from reverie.writing.judging import LineJudge
 from reverie.writing.recording import lines_of
+from reverie.writing.shown import doubt_about
 from reverie.writing.writer import RecordedWriter
 
 #: How often a watch looks whether it still runs.
@@ -113,13 +118,49 @@ class Parts:
             clean_up_to=kept.clean_up_to,
         )
 
+    @property
+    def external_tools(self) -> ExternalTools:
+        """Return the tools whose undeclared results count as text from outside."""
+        return _external(self.config)
+
+    @property
+    def owners(self) -> Owners:
+        """Return the accounts that are the owner's."""
+        return Owners.of(self.config.owner_allow_from, self.whole.data.session.identity_links)
+
+    def new_marker(self) -> str:
+        """Return the nonce of one turn's blocks of recalled memory: the process's, which all share, and its own."""
+        return f"{self.marker}.{secrets.token_hex(16)}"
+
+    def doubt_about(self, path: str, lines: tuple[int, int] | None = None) -> str:
+        """Return why what a tool read at a path is not trusted; empty if nothing speaks against it."""
+        self.judge.refresh()
+        outside = [root.path for root in self.config.extra_roots if root.outside]
+        return doubt_about(
+            path, self.workspace.root, self.judge, outside=[self.paths.state / "agents", *outside], lines=lines
+        )
+
     def classes(self, relative: str) -> Sequence[Provenance]:
         """Return the provenance of every line of a memory file as it stands now; nothing if it cannot be read."""
         try:
             file = self.workspace.read(relative)
         except ReverieError:
             return ()
+        self.judge.refresh()
         return self.judge.judge(relative, lines_of(file.text)).lines
+
+    def homes(self, relative: str) -> Sequence[frozenset[str]]:
+        """Return the sessions that each line of a memory file was written in; none for what no session wrote."""
+        try:
+            lines = lines_of(self.workspace.read(relative).text)
+        except ReverieError:
+            return ()
+        sessions: dict[str, set[str]] = {}
+        for record in self.durable.records(relative):
+            if record.provenance.session is not None and record.state != "rolled_back":
+                for line in record.written:
+                    sessions.setdefault(line, set()).add(record.provenance.session)
+        return [frozenset(sessions.get(line_hash(line), ())) for line in lines]
 
     def watch(self, stop: threading.Event, on_sync: Callable[[SyncReport], None]) -> None:
         """Sync now, and after each change of a memory file, until ``stop`` is set."""
@@ -177,7 +218,7 @@ def assemble(
     ids = ids or RandomIds()
     place = Workspace(config.workspace, lock_dir=paths.locks)
     durable = DurableStore.open(paths.agent(name), clock, ids)
-    judge = LineJudge(place.root, durable)
+    judge = LineJudge(durable)
     marker = secrets.token_hex(16)
     slots = plugin_slots()
     context = EngineContext(
@@ -186,12 +227,12 @@ def assemble(
         config=config,
         clock=clock,
         ids=ids,
-        sources=_sources(name, paths, place, durable, judge, marker),
+        sources=_sources(name, paths, config, place, durable, judge, marker),
         open_embedder=lambda: open_embedder(config, paths, progress),
         read_lines=lambda path, start, count: _read(place, config, path, start, count),
     )
     sessions = SessionDirectory(paths.sessions(name), name)
-    writer = RecordedWriter(place, durable, clock, budgets=curated_budgets(config))
+    writer = RecordedWriter(place, durable, clock, budgets=curated_budgets(config), redacted=config.redact)
     writer.recover()
     return Parts(
         agent=name,
@@ -205,7 +246,7 @@ def assemble(
         judge=judge,
         writer=writer,
         sessions=sessions,
-        recorder=TurnRecorder(sessions, clock, ids, external_tools=config.external_tools),
+        recorder=TurnRecorder(sessions, clock, ids, external_tools=_external(config)),
         slots=slots,
         engine=slots.engine(config.memory_slot)(context),
         marker=marker,
@@ -225,8 +266,18 @@ def plugin_slots() -> PluginSlots:
     return slots
 
 
+def _external(config: AgentConfig) -> ExternalTools:
+    return ExternalTools(config.external_tools, config.trusted_tools)
+
+
 def _sources(
-    agent: str, paths: Paths, place: Workspace, durable: DurableStore, judge: LineJudge, marker: str
+    agent: str,
+    paths: Paths,
+    config: AgentConfig,
+    place: Workspace,
+    durable: DurableStore,
+    judge: LineJudge,
+    marker: str,
 ) -> tuple[SourceProvider, ...]:
     """Return the documents of the index: notes judged line by line, and transcripts without what was forgotten."""
 
@@ -237,9 +288,15 @@ def _sources(
         judge.refresh()
         return durable.revisions()
 
-    notes = WorkspaceSource(place, classify, revisions=revisions)
+    # Secrets go before the index, which is derived; the owner's own files keep them (I13).
+    notes = WorkspaceSource(place, classify, revisions=revisions, shown=redact_lines if config.redact else None)
     spoken = TranscriptSource(
-        paths.sessions(agent), agent, marker=marker, forgotten=lambda session: session in durable.tombstones()
+        paths.sessions(agent),
+        agent,
+        marker=marker,
+        external_tools=_external(config),
+        redacted=config.redact,
+        forgotten=lambda session: session in durable.tombstones(),
     )
     return (notes, spoken)
 

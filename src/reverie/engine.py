@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from reverie.core.errors import EmbedderUnavailable, ReverieError
 from reverie.core.types import Embedder, EngineStatus, Passage, Progress, SearchRequest, SearchResult, SyncReport
+from reverie.index.identity import Chunking
 from reverie.index.index import Index
 from reverie.index.sync import SyncBudget
 from reverie.plugins import DEFAULT_ENGINE, EngineContext, EngineFactory, hookimpl
@@ -126,7 +127,12 @@ class CoreEngine:
 
     def _open(self) -> Index:
         if self._index is None:
-            self._index = Index.open(self._context.paths.agent(self._context.agent), self._context.clock)
+            cut = self._context.config.search.chunking
+            self._index = Index.open(
+                self._context.paths.agent(self._context.agent),
+                self._context.clock,
+                chunking=Chunking(cut.tokens, cut.overlap),
+            )
         return self._index
 
     def _refresh(self, index: Index) -> SyncReport:

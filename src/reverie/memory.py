@@ -9,13 +9,15 @@
 
 from __future__ import annotations
 
+import importlib
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
-from reverie import doctor, turn
+from reverie import doctor, trust, turn, why
 from reverie.assembly import Parts, assemble, plugin_slots, prepare
 from reverie.core import provenance
 from reverie.core.config import AgentConfig
@@ -46,8 +48,14 @@ from reverie.plugins import PluginFact
 from reverie.sessions.export import ExportReport, export_sessions
 from reverie.sessions.maintenance import MaintenanceReport as MaintenanceReport
 from reverie.sessions.maintenance import maintain
+from reverie.sessions.senders import resolve_sender
+from reverie.trust import TrustReport
 from reverie.turn import Turn
+from reverie.why import Why
 from reverie.writing.importing import ImportReport, import_markdown
+
+if TYPE_CHECKING:
+    from reverie.tools import MemoryTools
 
 
 class Memory:
@@ -192,7 +200,8 @@ class Memory:
         ``sender`` says who wants it written; ``during`` a turn instead means the assistant, with the class that this
         turn has at the moment. Without either it is the owner at the keyboard.
         """
-        written = self._parts.writer.note(text, self._born(sender, during), day=day, heading=heading or None)
+        said = during.public(text) if during is not None else text
+        written = self._parts.writer.note(said, self._born(sender, during), day=day, heading=heading or None)
         self._parts.engine.touched()
         return written
 
@@ -211,8 +220,9 @@ class Memory:
         A fact whose ``key`` is known supersedes the older one. ``sender`` and ``during`` as for :meth:`note`.
         ``Written.note`` says where it went and why.
         """
+        said = during.public(text) if during is not None else text
         written = self._parts.writer.remember(
-            text, self._born(sender, during), key=key, importance=importance, triggers=tuple(triggers)
+            said, self._born(sender, during), key=key, importance=importance, triggers=tuple(triggers)
         )
         self._parts.engine.touched()
         return written
@@ -286,6 +296,76 @@ class Memory:
         untrusted.
         """
         return turn.begin(self._parts, session, text, sender or Sender.unknown())
+
+    def tools(self, during: Turn) -> MemoryTools:
+        """Return the memory tools that an agent is given in a turn; what they write has the class of that turn."""
+        # Loaded on first use: checking a model's arguments takes pydantic, and a search from the shell has none.
+        tools: type[MemoryTools] = importlib.import_module("reverie.tools").MemoryTools
+        return tools(self._parts, during)
+
+    def sender(
+        self,
+        *,
+        channel: str | None,
+        id: str | None,
+        account: str | None = None,
+        is_bot: bool = False,
+        name: str = "",
+    ) -> Sender:
+        """Return who sent a raw message: the owner where ``commands.ownerAllowFrom`` names them, else a guest.
+
+        Args:
+            channel: the channel that it came in on.
+            id: the sender's id as the channel established it. Without one the sender is unknown.
+            account: our own account on that channel.
+            is_bot: the channel says that a program sent it; that is never the owner.
+            name: what the sender is called; it decides nothing.
+        """
+        return resolve_sender(self._parts.owners, channel=channel, ident=id, account=account, is_bot=is_bot, name=name)
+
+    # --- trust ---
+
+    def trust(
+        self,
+        path: str,
+        lines: tuple[int, int] | None = None,
+        *,
+        sender: Sender | None = None,
+        dry_run: bool = False,
+        expected_hash: str | None = None,
+    ) -> TrustReport:
+        """Record that the owner vouches for a memory file, or for lines of it, as they stand now (choice C4).
+
+        Untrusted lines become the agent's, never the owner's own; what is changed afterwards is judged anew.
+
+        Args:
+            path: the memory file.
+            lines: the first and the last line, from 1; the whole file by default.
+            sender: who vouches; without one it is the owner at the keyboard.
+            dry_run: only say what would be raised.
+            expected_hash: ``content_hash`` of the report that the owner has seen.
+
+        Raises:
+            WriteRefused: the sender is not the owner, or nothing at this path can be trusted.
+            WriteConflict: the file is not what the owner has seen.
+            UsageError: there are no such lines.
+            PathNotAllowed, FileUnreadable: the file cannot be read.
+        """
+        by = sender or Sender.owner("cli")
+        return trust.trust(self._parts, path, lines, by, dry_run=dry_run, expected_hash=expected_hash)
+
+    def why(self, entry: str) -> list[Why]:
+        """Return the chain of something in memory: lines, classes, write records, acts of trust, and every gate.
+
+        Args:
+            entry: a place (``MEMORY.md#L3``, ``memory/2026-03-02.md#L3-L7``), the id of a write record, the key of an
+                entry, or its text.
+
+        Raises:
+            UsageError: there is nothing like that.
+            PathNotAllowed, FileUnreadable: the place cannot be read.
+        """
+        return why.explain(self._parts, entry)
 
     # --- keeping ---
 

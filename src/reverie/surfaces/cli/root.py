@@ -21,6 +21,8 @@ COMMANDS = {
     "index": (f"{_HERE}.indexing:index", "Bring the index up to the files."),
     "status": (f"{_HERE}.keeping:status", "Show the state of the memory."),
     "doctor": (f"{_HERE}.keeping:doctor", "Check everything, and repair what can be repaired."),
+    "why": (f"{_HERE}.trusting:why", "Show where something in memory comes from."),
+    "trust": (f"{_HERE}.trusting:trust", "Vouch for lines that count as untrusted."),
     "sessions": (f"{_HERE}.root:sessions_group", "Look after the conversations that were kept."),
     "import": (f"{_HERE}.root:import_group", "Bring in notes and conversations from elsewhere."),
     "eval": (f"{_HERE}.root:eval_group", "Measure the search on notes and questions of your own."),
