@@ -17,6 +17,8 @@ LABELS = {
     "synthetic": "keywords and vectors, query vector given",
     "bundled": "keywords and vectors, query embedded",
 }
+#: A chunk is a line or a turn; a section of the notes has about seven of them.
+CHUNKS_A_SECTION = 7
 Figures = Mapping[tuple[int, str], Mapping[str, Any]]
 
 
@@ -39,7 +41,7 @@ def _measured(plan: Plan, size: int, kind: str) -> Mapping[str, Any]:
     """The bundled embedder opens the store that the synthetic one filled: embedding so much would take hours."""
     filled_by = "synthetic" if kind == "bundled" else kind
     state = plan.folder / f"store-{size}-{filled_by}"
-    store = Store(size, SECTIONS_OF_LARGE, state, kind)
+    store = Store(max(1, size // CHUNKS_A_SECTION), SECTIONS_OF_LARGE, state, kind)
     if kind == "bundled":
         return probe(plan, store, "search")
     shutil.rmtree(state, ignore_errors=True)

@@ -17,6 +17,8 @@ from reverie.core.clock import RandomIds, SystemClock
 from reverie.core.config import AgentConfig, Config, load_config
 from reverie.core.errors import EmbedderUnavailable, ReverieError, WorkspaceMissing
 from reverie.core.paths import Paths, agent_id, make_folder
+from reverie.core.redaction import redact_lines
+from reverie.core.taint import ExternalTools
 from reverie.core.types import (
     ChatModel,
     Clock,
@@ -29,6 +31,8 @@ from reverie.core.types import (
     SourceProvider,
     SyncReport,
 )
+from reverie.imports.arrival import Arrivals
+from reverie.imports.openclaw.notes import Notebook
 from reverie.index.watcher import Watcher
 from reverie.plugins import DEFAULT_ENGINE, ContextParts, EngineContext, PluginSlots
 from reverie.providers.bundled.embedder import BundledEmbedder
@@ -36,10 +40,13 @@ from reverie.providers.bundled.fallback import UseEmbedder
 from reverie.recall.prompt import MEMORY_CHARS, USER_CHARS, Budgets
 from reverie.sessions.context import ContextEngine
 from reverie.sessions.directory import SessionDirectory
+from reverie.sessions.retention import Policy
+from reverie.sessions.senders import Owners
 from reverie.sessions.source import TranscriptSource
 from reverie.sessions.turns import TurnRecorder
 from reverie.store.durable import DurableStore
 from reverie.store.ends import SessionEnds
+from reverie.store.lines import line_hash
 from reverie.workspace import scaffold
 from reverie.workspace.files import replace
 from reverie.workspace.notes import Workspace
@@ -48,6 +55,7 @@ from reverie.workspace.source import WorkspaceSource
 from reverie.writing.flushing import Flusher
 from reverie.writing.judging import LineJudge
 from reverie.writing.recording import lines_of
+from reverie.writing.shown import doubt_about
 from reverie.writing.writer import RecordedWriter
 
 #: How often a watch looks whether it still runs.
@@ -82,11 +90,63 @@ class Parts:
     slots: PluginSlots
     engine: MemoryEngine
     marker: str
+    progress: Progress | None = None
 
     @property
     def budgets(self) -> Budgets:
         """Return the budgets of the bootstrap."""
         return Budgets(self.config.bootstrap_max_chars, self.config.bootstrap_total_max_chars)
+
+    @property
+    def arrivals(self) -> Arrivals:
+        """Return where imported conversations go."""
+        return Arrivals(
+            self.agent, self.sessions, self.clock, self.ids, forgotten=self.durable.tombstones, progress=self.progress
+        )
+
+    @property
+    def notebook(self) -> Notebook:
+        """Return where imported notes go."""
+        return Notebook(self.workspace.root, self.writer, tuple(curated_budgets(self.config).items()))
+
+    @property
+    def retention(self) -> Policy:
+        """Return what the maintenance of sessions keeps."""
+        data = self.whole.data
+        kept = data.session.maintenance
+        return Policy(
+            enforce=kept.mode == "enforce",
+            prune_after=kept.prune_after,
+            max_entries=kept.max_entries,
+            reset_archive_retention=kept.reset_archive_retention,
+            cron_retention=data.cron.session_retention,
+            dashboard_after=kept.archive_dashboard_after,
+            preserve_recent=kept.preserve_recent,
+            max_disk_bytes=kept.max_disk_bytes,
+            clean_up_to=kept.clean_up_to,
+        )
+
+    @property
+    def external_tools(self) -> ExternalTools:
+        """Return the tools whose undeclared results count as text from outside."""
+        return self.config.foreign_tools
+
+    @property
+    def owners(self) -> Owners:
+        """Return the accounts that are the owner's."""
+        return Owners.of(self.config.owner_allow_from, self.whole.data.session.identity_links)
+
+    def new_marker(self) -> str:
+        """Return the nonce of one turn's blocks of recalled memory: the process's, which all share, and its own."""
+        return f"{self.marker}.{secrets.token_hex(16)}"
+
+    def doubt_about(self, path: str, lines: tuple[int, int] | None = None) -> str:
+        """Return why what a tool read at a path is not trusted; empty if nothing speaks against it."""
+        self.judge.refresh()
+        outside = [root.path for root in self.config.extra_roots if root.outside]
+        return doubt_about(
+            path, self.workspace.root, self.judge, outside=[self.paths.state / "agents", *outside], lines=lines
+        )
 
     def classes(self, relative: str) -> Sequence[Provenance]:
         """Return the provenance of every line of a memory file as it stands now; nothing if it cannot be read."""
@@ -94,7 +154,21 @@ class Parts:
             file = self.workspace.read(relative)
         except ReverieError:
             return ()
+        self.judge.refresh()
         return self.judge.judge(relative, lines_of(file.text)).lines
+
+    def homes(self, relative: str) -> Sequence[frozenset[str]]:
+        """Return the sessions that each line of a memory file was written in; none for what no session wrote."""
+        try:
+            lines = lines_of(self.workspace.read(relative).text)
+        except ReverieError:
+            return ()
+        sessions: dict[str, set[str]] = {}
+        for record in self.durable.records(relative):
+            if record.provenance.session is not None and record.state != "rolled_back":
+                for line in record.written:
+                    sessions.setdefault(line, set()).add(record.provenance.session)
+        return [frozenset(sessions.get(line_hash(line), ())) for line in lines]
 
     def watch(self, stop: threading.Event, on_sync: Callable[[SyncReport], None]) -> None:
         """Sync now, and after each change of a memory file, until ``stop`` is set."""
@@ -154,7 +228,7 @@ def assemble(
     ids = ids or RandomIds()
     place = Workspace(config.workspace, lock_dir=paths.locks)
     durable = DurableStore.open(paths.agent(name), clock, ids)
-    judge = LineJudge(place.root, durable)
+    judge = LineJudge(durable)
     marker = secrets.token_hex(16)
     slots = plugin_slots()
     context = EngineContext(
@@ -163,16 +237,24 @@ def assemble(
         config=config,
         clock=clock,
         ids=ids,
-        sources=_sources(name, paths, place, durable, judge, marker, whole.data.session.main_key),
+        sources=_sources(name, paths, config, place, durable, judge, marker, whole.data.session.main_key),
         open_embedder=lambda: open_embedder(config, paths, progress),
         read_lines=lambda path, start, count: _read(place, config, path, start, count),
     )
     sessions = SessionDirectory(paths.sessions(name), name, main_key=whole.data.session.main_key)
-    budgets = {"MEMORY.md": min(MEMORY_CHARS, config.bootstrap_max_chars), "USER.md": USER_CHARS}
-    writer = RecordedWriter(place, durable, clock, budgets=budgets)
+    writer = RecordedWriter(place, durable, clock, budgets=curated_budgets(config), redacted=config.redact)
     writer.recover()
     shown = _context_engine(slots, ContextParts(name, config, clock, ids, sessions, chat_model))
-    flusher = Flusher(sessions, writer, clock, ids, config.compaction, model=chat_model, marker=marker)
+    flusher = Flusher(
+        sessions,
+        writer,
+        clock,
+        ids,
+        config.compaction,
+        model=chat_model,
+        marker=marker,
+        external_tools=config.foreign_tools,
+    )
     return Parts(
         agent=name,
         paths=paths,
@@ -186,12 +268,13 @@ def assemble(
         writer=writer,
         sessions=sessions,
         ends=SessionEnds(durable.database, clock),
-        recorder=TurnRecorder(sessions, clock, ids, external_tools=config.external_tools, told=shown.ingest),
+        recorder=TurnRecorder(sessions, clock, ids, external_tools=config.foreign_tools, told=shown.ingest),
         flusher=flusher,
         context=shown,
         slots=slots,
         engine=slots.engine(config.memory_slot)(context),
         marker=marker,
+        progress=progress,
     )
 
 
@@ -199,6 +282,11 @@ def _context_engine(slots: PluginSlots, parts: ContextParts) -> ContextEngine:
     """Return the engine of the context slot; one of a third party with the built-in one as its spare."""
     engine = slots.context_engine(parts.config.context_slot)(parts)
     return engine if isinstance(engine, LegacyContext) else GuardedContext(engine, LegacyContext(parts))
+
+
+def curated_budgets(config: AgentConfig) -> dict[str, int]:
+    """Return how long each curated file may become by our hand, in characters."""
+    return {"MEMORY.md": min(MEMORY_CHARS, config.bootstrap_max_chars), "USER.md": USER_CHARS}
 
 
 def plugin_slots() -> PluginSlots:
@@ -209,7 +297,14 @@ def plugin_slots() -> PluginSlots:
 
 
 def _sources(
-    agent: str, paths: Paths, place: Workspace, durable: DurableStore, judge: LineJudge, marker: str, main_key: str
+    agent: str,
+    paths: Paths,
+    config: AgentConfig,
+    place: Workspace,
+    durable: DurableStore,
+    judge: LineJudge,
+    marker: str,
+    main_key: str,
 ) -> tuple[SourceProvider, ...]:
     """Return the documents of the index: notes judged line by line, and transcripts without what was forgotten."""
 
@@ -220,12 +315,15 @@ def _sources(
         judge.refresh()
         return durable.revisions()
 
-    notes = WorkspaceSource(place, classify, revisions=revisions)
+    # Secrets go before the index, which is derived; the owner's own files keep them (I13).
+    notes = WorkspaceSource(place, classify, revisions=revisions, shown=redact_lines if config.redact else None)
     spoken = TranscriptSource(
         paths.sessions(agent),
         agent,
         main_key=main_key,
         marker=marker,
+        external_tools=config.foreign_tools,
+        redacted=config.redact,
         forgotten=lambda session: session in durable.tombstones(),
     )
     return (notes, spoken)

@@ -34,7 +34,7 @@ class LegacyContext:
     def __init__(self, parts: ContextParts) -> None:
         self._parts = parts
         self._compactor = Compactor(
-            parts.config.compaction, parts.chat_model, external_tools=parts.config.external_tools
+            parts.config.compaction, parts.chat_model, external_tools=parts.config.foreign_tools
         )
 
     def ingest(self, session: SessionEntry, message: Message) -> bool:

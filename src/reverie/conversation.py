@@ -198,6 +198,7 @@ def _noted(parts: Parts, session: SessionEntry, reason: EndReason) -> tuple[str,
         zone=parts.clock.zone,
         messages=wanted.messages,
         marker=parts.marker,
+        external_tools=parts.config.foreign_tools,
     )
     notices: tuple[str, ...] = (f"the note about {session.id} is empty: {note.fault}",) if note.fault else ()
     for number in range(1, _SAME_MINUTE):

@@ -8,13 +8,18 @@ from typing import Literal
 from reverie._version import __version__
 from reverie.assembly import Parts
 from reverie.core.errors import FileUnreadable, ReverieError
+from reverie.core.redaction import secrets_in
 from reverie.core.types import EngineStatus
 from reverie.recall.prompt import MEMORY_CHARS, USER_CHARS
+from reverie.trust import DoubtfulFile, doubtful_files
+from reverie.writing.recording import lines_of
 
 Level = Literal["ok", "note", "warning", "error"]
 
 #: A curated file this near to its budget is worth a word.
 NEAR = 0.9
+#: So many lines with a secret are named a file and kind.
+NAMED_LINES = 8
 #: What later versions bring; said plainly wherever the state is shown.
 NOT_BUILT = ("dreaming", "forgetting", "standing intents", "remote embedders", "gateway and MCP server")
 
@@ -42,7 +47,7 @@ class Status:
     curated: tuple[FileFact, ...]
     sessions: int
     writes: int
-    untrusted_files: tuple[str, ...]
+    untrusted_files: tuple[DoubtfulFile, ...]
     warnings: tuple[str, ...]
     not_built: tuple[str, ...]
 
@@ -70,7 +75,7 @@ def status(parts: Parts, *, deep: bool) -> Status:
         curated=tuple(_curated(parts)),
         sessions=len(parts.sessions.list()),
         writes=parts.durable.count(),
-        untrusted_files=tuple(sorted(parts.durable.doubtful_paths())),
+        untrusted_files=tuple(doubtful_files(parts)),
         warnings=parts.whole.warnings,
         not_built=NOT_BUILT,
     )
@@ -83,6 +88,7 @@ def examine(parts: Parts, *, fix: bool) -> list[Finding]:
         findings.append(Finding("configuration", "ok", f"read from {parts.whole.source or 'the defaults'}"))
     findings.append(_direct_chats(parts))
     findings += _workspace(parts)
+    findings += _secrets(parts)
     findings += _durable(parts)
     findings += _index(parts, fix=fix)
     findings += _embedder(parts)
@@ -130,13 +136,36 @@ def _workspace(parts: Parts) -> list[Finding]:
     if scan.missing_root:
         findings.append(Finding("workspace", "warning", scan.missing_root, "reverie init"))
     findings += [Finding("skipped file", "note", f"{one.path}: {one.reason}") for one in scan.skipped]
-    doubtful = parts.durable.doubtful_paths()
-    findings += [
-        Finding("untrusted lines", "note", f"{path} holds lines that are never injected by themselves")
-        for path in sorted(doubtful)
-    ]
+    findings += [_doubtful(file) for file in doubtful_files(parts)]
     if not findings:
         findings.append(Finding("workspace", "ok", f"{len(scan.stats)} files"))
+    return findings
+
+
+def _doubtful(file: DoubtfulFile) -> Finding:
+    told = f"{file.path}: {file.lines} lines are never injected by themselves"
+    if file.whole:
+        return Finding(
+            "untrusted lines", "warning", f"{told}; the file is lowered as a whole", f"reverie why {file.path}"
+        )
+    return Finding("untrusted lines", "note", told)
+
+
+def _secrets(parts: Parts) -> list[Finding]:
+    """Report secrets in the owner's files by kind and line. The files are left as they are, the value is not told."""
+    findings = []
+    for stat in parts.workspace.scan().stats:
+        try:
+            lines = lines_of(parts.workspace.read(stat.path).text)
+        except ReverieError:
+            continue
+        places: dict[str, list[str]] = {}
+        for number, kind in secrets_in(lines):
+            places.setdefault(kind, []).append(str(number))
+        for kind, numbers in sorted(places.items()):
+            where = ", ".join(numbers[:NAMED_LINES]) + (" and more" if len(numbers) > NAMED_LINES else "")
+            told = f"{stat.path}, line {where}: looks like a {kind}; it is kept out of the index, not out of the file"
+            findings.append(Finding("secret", "warning", told, "move it to a keychain"))
     return findings
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from reverie.context import LegacyContext
 from reverie.core.errors import EmbedderUnavailable, ReverieError
 from reverie.core.types import Embedder, EngineStatus, Passage, Progress, SearchRequest, SearchResult, SyncReport
+from reverie.index.identity import Chunking
 from reverie.index.index import Index
 from reverie.index.sync import SyncBudget
 from reverie.plugins import DEFAULT_CONTEXT, DEFAULT_ENGINE, ContextFactory, EngineContext, EngineFactory, hookimpl
@@ -127,7 +128,12 @@ class CoreEngine:
 
     def _open(self) -> Index:
         if self._index is None:
-            self._index = Index.open(self._context.paths.agent(self._context.agent), self._context.clock)
+            cut = self._context.config.search.chunking
+            self._index = Index.open(
+                self._context.paths.agent(self._context.agent),
+                self._context.clock,
+                chunking=Chunking(cut.tokens, cut.overlap),
+            )
         return self._index
 
     def _refresh(self, index: Index) -> SyncReport:

@@ -9,13 +9,15 @@
 
 from __future__ import annotations
 
+import importlib
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
-from reverie import conversation, doctor, turn, upkeep
+from reverie import conversation, doctor, trust, turn, upkeep, why
 from reverie.assembly import Parts, assemble, plugin_slots, prepare
 from reverie.conversation import Rotation
 from reverie.core import provenance
@@ -38,15 +40,30 @@ from reverie.core.types import (
     Written,
 )
 from reverie.doctor import Finding, Status
+from reverie.imports.chatgpt import import_chatgpt
+from reverie.imports.claude_code import import_claude_code
+from reverie.imports.codex import import_codex
+from reverie.imports.openclaw.importing import OpenClawReport as OpenClawReport
+from reverie.imports.openclaw.importing import Wish, import_openclaw
+from reverie.imports.report import TranscriptReport as TranscriptReport
 from reverie.plugins import PluginFact
 from reverie.sessions.context import Assembled, CompactionReport
+from reverie.sessions.export import ExportReport, export_sessions
 from reverie.sessions.lifecycle import Activation, Addressed, EndReason, addressed, mention_patterns
+from reverie.sessions.maintenance import MaintenanceReport as MaintenanceReport
+from reverie.sessions.maintenance import maintain
 from reverie.sessions.routing import Inbound, Route, route
 from reverie.sessions.rows import SessionEntry
+from reverie.sessions.senders import resolve_sender
 from reverie.store.ends import SessionEnd
+from reverie.trust import TrustReport
 from reverie.turn import Turn
 from reverie.upkeep import Upkeep
+from reverie.why import Why
 from reverie.writing.importing import ImportReport, import_markdown
+
+if TYPE_CHECKING:
+    from reverie.tools import MemoryTools
 
 
 class Memory:
@@ -194,7 +211,8 @@ class Memory:
         ``sender`` says who wants it written; ``during`` a turn instead means the assistant, with the class that this
         turn has at the moment. Without either it is the owner at the keyboard.
         """
-        written = self._parts.writer.note(text, self._born(sender, during), day=day, heading=heading or None)
+        said = during.public(text) if during is not None else text
+        written = self._parts.writer.note(said, self._born(sender, during), day=day, heading=heading or None)
         self._parts.engine.touched()
         return written
 
@@ -213,8 +231,9 @@ class Memory:
         A fact whose ``key`` is known supersedes the older one. ``sender`` and ``during`` as for :meth:`note`.
         ``Written.note`` says where it went and why.
         """
+        said = during.public(text) if during is not None else text
         written = self._parts.writer.remember(
-            text, self._born(sender, during), key=key, importance=importance, triggers=tuple(triggers)
+            said, self._born(sender, during), key=key, importance=importance, triggers=tuple(triggers)
         )
         self._parts.engine.touched()
         return written
@@ -226,6 +245,58 @@ class Memory:
             ImportRefused: there is nothing to import there.
         """
         report = import_markdown(self._parts.writer, Path(source))
+        self._parts.engine.touched()
+        return report
+
+    def import_openclaw(
+        self,
+        source: Path | str,
+        *,
+        agent: str = "",
+        mine: bool = False,
+        dry_run: bool = False,
+        apply_config: bool = False,
+    ) -> OpenClawReport:
+        """Import one agent of OpenClaw: its notes, its sessions of both storage generations, its settings to look at.
+
+        Args:
+            source: its state folder (usually ``~/.openclaw``), or a workspace alone; nothing there is changed.
+            agent: the agent to read, if not the one that OpenClaw uses when none is named.
+            mine: the owner vouches for the notes, and for what was said in private chats; recorded with each.
+            dry_run: only say what would come in.
+            apply_config: set in our configuration what of its settings means the same here.
+
+        Raises:
+            ImportRefused: there is nothing to import there.
+        """
+        parts, wish = self._parts, Wish(agent, mine, dry_run, apply_config)
+        path = Path(source).expanduser()
+        report = import_openclaw(parts.arrivals, parts.notebook, path, wish, parts.paths, parts.whole.source)
+        parts.engine.touched()
+        return report
+
+    def import_claude_code(self, source: Path | str, *, mine: bool = False, dry_run: bool = False) -> TranscriptReport:
+        """Import conversations of Claude Code (``~/.claude``, one project, or one file) as sessions.
+
+        Without ``mine``, the owner's recorded word that the user in them was the owner, all of it is untrusted.
+
+        Raises:
+            ImportRefused: there is nothing to import there.
+        """
+        return self._conversations(import_claude_code, source, mine, dry_run)
+
+    def import_codex(self, source: Path | str, *, mine: bool = False, dry_run: bool = False) -> TranscriptReport:
+        """Import conversations of Codex (``~/.codex``, or one rollout file); as :meth:`import_claude_code`."""
+        return self._conversations(import_codex, source, mine, dry_run)
+
+    def import_chatgpt(self, source: Path | str, *, mine: bool = False, dry_run: bool = False) -> TranscriptReport:
+        """Import ChatGPT's data export (the ZIP, or ``conversations.json``); as :meth:`import_claude_code`."""
+        return self._conversations(import_chatgpt, source, mine, dry_run)
+
+    def _conversations(
+        self, bring_in: Callable[..., TranscriptReport], source: Path | str, mine: bool, dry_run: bool
+    ) -> TranscriptReport:
+        report = bring_in(self._parts.arrivals, Path(source).expanduser(), mine=mine, dry_run=dry_run)
         self._parts.engine.touched()
         return report
 
@@ -318,6 +389,76 @@ class Memory:
         """Flush and compact a conversation if its context is nearly full; call it once a reply is delivered."""
         return upkeep.after_turn(self._parts, session, window=window, used=used)
 
+    def tools(self, during: Turn) -> MemoryTools:
+        """Return the memory tools that an agent is given in a turn; what they write has the class of that turn."""
+        # Loaded on first use: checking a model's arguments takes pydantic, and a search from the shell has none.
+        tools: type[MemoryTools] = importlib.import_module("reverie.tools").MemoryTools
+        return tools(self._parts, during)
+
+    def sender(
+        self,
+        *,
+        channel: str | None,
+        id: str | None,
+        account: str | None = None,
+        is_bot: bool = False,
+        name: str = "",
+    ) -> Sender:
+        """Return who sent a raw message: the owner where ``commands.ownerAllowFrom`` names them, else a guest.
+
+        Args:
+            channel: the channel that it came in on.
+            id: the sender's id as the channel established it. Without one the sender is unknown.
+            account: our own account on that channel.
+            is_bot: the channel says that a program sent it; that is never the owner.
+            name: what the sender is called; it decides nothing.
+        """
+        return resolve_sender(self._parts.owners, channel=channel, ident=id, account=account, is_bot=is_bot, name=name)
+
+    # --- trust ---
+
+    def trust(
+        self,
+        path: str,
+        lines: tuple[int, int] | None = None,
+        *,
+        sender: Sender | None = None,
+        dry_run: bool = False,
+        expected_hash: str | None = None,
+    ) -> TrustReport:
+        """Record that the owner vouches for a memory file, or for lines of it, as they stand now (choice C4).
+
+        Untrusted lines become the agent's, never the owner's own; what is changed afterwards is judged anew.
+
+        Args:
+            path: the memory file.
+            lines: the first and the last line, from 1; the whole file by default.
+            sender: who vouches; without one it is the owner at the keyboard.
+            dry_run: only say what would be raised.
+            expected_hash: ``content_hash`` of the report that the owner has seen.
+
+        Raises:
+            WriteRefused: the sender is not the owner, or nothing at this path can be trusted.
+            WriteConflict: the file is not what the owner has seen.
+            UsageError: there are no such lines.
+            PathNotAllowed, FileUnreadable: the file cannot be read.
+        """
+        by = sender or Sender.owner("cli")
+        return trust.trust(self._parts, path, lines, by, dry_run=dry_run, expected_hash=expected_hash)
+
+    def why(self, entry: str) -> list[Why]:
+        """Return the chain of something in memory: lines, classes, write records, acts of trust, and every gate.
+
+        Args:
+            entry: a place (``MEMORY.md#L3``, ``memory/2026-03-02.md#L3-L7``), the id of a write record, the key of an
+                entry, or its text.
+
+        Raises:
+            UsageError: there is nothing like that.
+            PathNotAllowed, FileUnreadable: the place cannot be read.
+        """
+        return why.explain(self._parts, entry)
+
     # --- keeping ---
 
     def index(
@@ -337,6 +478,39 @@ class Memory:
     def doctor(self, *, fix: bool = False) -> list[Finding]:
         """Check everything that can go wrong; ``fix`` repairs what can be repaired without losing anything."""
         return doctor.examine(self._parts, fix=fix)
+
+    # --- sessions ---
+
+    def maintain(self, *, dry_run: bool = False, active: Iterable[str] = ()) -> MaintenanceReport:
+        """Clean up the list of sessions, their transcripts and archives, as ``session.maintenance`` says.
+
+        Nothing that was learned is forgotten by it. ``active`` are keys of sessions in use, which stay as they are;
+        what was used within the hour counts as in use anyway. ``dry_run`` only says what would go.
+
+        Raises:
+            TranscriptError: the sessions cannot be read or written.
+        """
+        parts = self._parts
+        report = maintain(
+            parts.sessions,
+            parts.retention,
+            parts.clock,
+            active=tuple(active),
+            forgotten=parts.durable.tombstones,
+            dry_run=dry_run,
+        )
+        parts.engine.touched()
+        return report
+
+    def export_sessions(self, target: Path | str, *, key: str = "") -> ExportReport:
+        """Write transcripts and readable pages of them below a folder: of one session, or of all.
+
+        Raises:
+            UsageError: there is no such session.
+            StoreUnwritable: the folder cannot be written.
+        """
+        gone = self._parts.durable.tombstones()
+        return export_sessions(self._parts.sessions, Path(target).expanduser(), key=key, forgotten=gone)
 
     def _born(self, sender: Sender | None, during: Turn | None) -> Provenance:
         """Return the provenance of a write: of the turn, else of the sender, else of the owner at the keyboard."""

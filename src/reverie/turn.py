@@ -6,16 +6,21 @@ written inside the turn has the class of the turn at that moment.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from types import TracebackType
+from typing import Any
 
 from reverie import conversation, upkeep
 from reverie.assembly import Parts
 from reverie.conversation import Opening, Rotation
 from reverie.core.errors import ReverieError
-from reverie.core.provenance import ContentSource
-from reverie.core.types import ChatType, Provenance, Sender, SessionKind
-from reverie.recall.prompt import BootstrapFile, Prompt, bootstrap
+from reverie.core.provenance import ContentSource, of_sender
+from reverie.core.taint import path_read
+from reverie.core.types import ChatType, Provenance, Sender, SessionKind, SourceClass
+from reverie.recall.prompt import BootstrapFile, Prompt, bootstrap, is_private
 from reverie.sessions.context import Assembled
+from reverie.sessions.spoken import strip_injected, strip_private, without_spans, wrap_injected
 from reverie.sessions.turns import RecordedTurn
 from reverie.workspace import files
 from reverie.workspace.document import split_lines
@@ -27,15 +32,26 @@ class Turn:
     ``text`` is the message without a command that it began with. A message that was nothing but a command has been
     carried out: ``handled`` is the answer to it, and no model is to be called. ``rotation`` tells of the session that
     ended before this turn, if one did.
+    ``marker`` is the nonce of this turn's blocks of recalled memory; a person never needs to see it.
     """
 
-    def __init__(self, parts: Parts, recorded: RecordedTurn, prompt: Prompt, opening: Opening | None = None) -> None:
+    def __init__(
+        self,
+        parts: Parts,
+        recorded: RecordedTurn,
+        prompt: Prompt,
+        marker: str,
+        text: str,
+        opening: Opening | None = None,
+    ) -> None:
         self._parts = parts
         self._recorded = recorded
+        self._private = strip_private(text).spans
         self.prompt = prompt
         self.text: str = opening.text if opening is not None else ""
         self.handled: str = opening.handled if opening is not None else ""
         self.rotation: Rotation | None = opening.rotation if opening is not None else None
+        self.marker = marker
 
     @property
     def id(self) -> str:
@@ -58,22 +74,55 @@ class Turn:
         return self._recorded.session.chat
 
     @property
+    def private(self) -> bool:
+        """Say whether nobody but the owner reads along."""
+        return is_private(self.kind, self.chat, owner=_is_owner(self._recorded.sender))
+
+    @property
     def tainted(self) -> bool:
         """Say whether untrusted content has come in since the user's message."""
         return self._recorded.tainted
 
-    def tool_result(self, tool: str, text: str, *, source: ContentSource | str = ContentSource.UNDECLARED) -> str:
-        """Record what a tool gave back; ``network`` content, or a tool listed as external, taints the turn.
+    def tool_result(
+        self,
+        tool: str,
+        text: str,
+        *,
+        source: ContentSource | str = ContentSource.UNDECLARED,
+        path: str | None = None,
+        lines: tuple[int, int] | None = None,
+        arguments: Mapping[str, Any] | None = None,
+        failed: bool = False,
+    ) -> str:
+        """Record what a tool gave back, and taint the turn if that comes from outside.
+
+        It does if the tool declares ``network`` content; if it declares nothing and is external by name or
+        configuration; if an argument is an address; if it read a file of which lines are untrusted.
+
+        Args:
+            tool: the tool's name.
+            text: what it gave back.
+            source: what it declares about where that comes from.
+            path: the file that it read, absolute or relative to the workspace.
+            lines: the first and last line that it showed of it; all by default.
+            arguments: what it was called with.
+            failed: whether it failed.
 
         Returns:
             The id of the entry in the transcript.
 
         Raises:
             UsageError: the source is none that is known; the turn is tainted all the same.
-            TranscriptError: it could not be written.
+            TranscriptError: it could not be written; the turn is tainted all the same.
         """
+        given = arguments or {}
+        if str(source).strip().lower() in (ContentSource.UNDECLARED, ContentSource.LOCAL):
+            if self._parts.external_tools.reaches_out(tool, given):
+                source = ContentSource.NETWORK
+            elif (read := path or path_read(tool, given)) and self._parts.doubt_about(read, lines):
+                source = ContentSource.UNTRUSTED_FILE
         try:
-            return self._recorded.tool_result(tool, text, source)
+            return self._recorded.tool_result(tool, text, source, arguments=given, failed=failed)
         finally:
             self._parts.engine.touched()
 
@@ -98,6 +147,26 @@ class Turn:
             window: the size of the model's context in tokens; 0 if it is not known, and then nothing is pruned.
         """
         return upkeep.context(self._parts, self.session, window=window)
+
+    # --- recalled text ---
+
+    def wrap(self, text: str) -> str:
+        """Return recalled text as a block for the prompt, which can neither be imitated nor learned again (I3).
+
+        For whatever a host puts beside the user's message on its own account, such as hits of a search. Where the block
+        is stored as part of a message, it stays in the transcript and goes nowhere else.
+        """
+        return wrap_injected(text, self.marker)
+
+    def visible(self, text: str) -> str:
+        """Return an answer as its reader may see it: without blocks of recalled memory that the model repeated."""
+        return strip_injected(text, self._parts.marker).strip()
+
+    # --- for the memory tools ---
+
+    def public(self, text: str) -> str:
+        """Return a text without recalled blocks and without what the user's message marked as private."""
+        return without_spans(strip_private(strip_injected(text, self._parts.marker)).text, self._private)
 
     def write_provenance(self) -> Provenance:
         """Return the provenance of something the assistant writes at this moment."""
@@ -134,14 +203,28 @@ def begin(parts: Parts, session: str, text: str, sender: Sender) -> Turn:
     else:
         recorded = parts.recorder.open(session, sender, asked.text)
     parts.engine.touched()
-    entry = recorded.session
-    prompt = bootstrap(entry.kind, entry.chat, lambda name: _bootstrap_file(parts, name), parts.budgets)
-    return Turn(parts, recorded, prompt, asked)
+    entry, marker = recorded.session, parts.new_marker()
+    # Lines may have been moved by hand since the last turn, also from a file that is not injected to one that is.
+    parts.judge.refresh()
+    prompt = bootstrap(
+        entry.kind,
+        entry.chat,
+        lambda name: _bootstrap_file(parts, name),
+        parts.budgets,
+        owner=_is_owner(sender),
+    )
+    if prompt.hidden:
+        prompt = replace(prompt, hidden=wrap_injected(prompt.hidden, marker))
+    return Turn(parts, recorded, prompt, marker, text, asked)
 
 
 def sender_name(sender: Sender) -> str:
     """Return how a sender is written down: ``channel:id``."""
     return f"{sender.channel}:{sender.id}"
+
+
+def _is_owner(sender: Sender | None) -> bool:
+    return sender is not None and of_sender(sender) is SourceClass.OWNER
 
 
 def _bootstrap_file(parts: Parts, name: str) -> BootstrapFile:

@@ -88,12 +88,33 @@ def test_what_taints_is_declared_or_listed_never_guessed_from_wording() -> None:
 
 
 @given(provenances)
-def test_i3_only_trusted_words_of_an_interactive_session_can_become_candidates(born: Provenance) -> None:
-    expected = born.origin in (SourceClass.OWNER, SourceClass.AGENT) and born.kind is SessionKind.INTERACTIVE
-    assert rules.may_be_candidate(born) is expected
+def test_i3_only_trusted_words_of_a_person_or_written_by_hand_can_become_candidates(born: Provenance) -> None:
+    by_hand = born.kind is SessionKind.UNKNOWN and born.session is None and born.sender is None
+    trusted = born.origin in (SourceClass.OWNER, SourceClass.AGENT)
+    assert rules.may_be_candidate(born) is (trusted and (born.kind is SessionKind.INTERACTIVE or by_hand))
 
 
 def test_the_latest_observation_survives_a_merge() -> None:
     early, late = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 3, 1, tzinfo=UTC)
     merged = rules.merge([Provenance(observed_at=late), Provenance(observed_at=early), Provenance()])
     assert merged.observed_at == late
+
+
+def learnable(born: Provenance) -> bool:
+    """Say whether the kind of session lets a line become long-term memory: a person's, or written by hand."""
+    return born.kind is SessionKind.INTERACTIVE or rules.is_handwritten(born)
+
+
+@given(st.lists(provenances, min_size=1, max_size=6))
+def test_i3_what_is_merged_can_be_learned_only_if_every_part_can(parts: list[Provenance]) -> None:
+    if learnable(rules.merge(parts)):
+        assert all(learnable(part) for part in parts)
+
+
+def test_i3_a_line_of_a_job_stays_one_beside_a_persons() -> None:
+    job = Provenance(SourceClass.AGENT, SessionKind.CRON, session="c")
+    mine = Provenance(SourceClass.OWNER, SessionKind.INTERACTIVE, session="s")
+    unknown = Provenance(SourceClass.OWNER, SessionKind.UNKNOWN, session="u")
+    assert rules.merge([job, mine, Provenance(SourceClass.AGENT)]).kind is SessionKind.CRON
+    assert not learnable(rules.merge([unknown, mine]))
+    assert learnable(rules.merge([mine, Provenance(SourceClass.AGENT)]))

@@ -151,11 +151,11 @@ class World:
             self._open.pop().close()
 
     def found(self, index: Index, text: str, **filters: object) -> list[str]:
-        """Return the paths that the keyword leg finds, best first."""
+        """Return the paths that the keyword leg finds, each once, best first."""
         hits = index.keyword_leg(SearchRequest(text, **_all(filters)), 50)
         assert all(hit.score > 0 for hit in hits)
         assert [hit.rank for hit in hits] == list(range(1, len(hits) + 1))
-        return [one.chunk.path for one in index.load([hit.chunk_id for hit in hits])]
+        return list(dict.fromkeys(one.chunk.path for one in index.load([hit.chunk_id for hit in hits])))
 
     def near(self, index: Index, embedder: TrigramEmbedder, text: str, **filters: object) -> list[str]:
         """Return the paths that the vector leg finds, best first."""

@@ -1,16 +1,13 @@
 from __future__ import annotations
 
 import hashlib
-from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.core.text import estimate_tokens
 from reverie.core.types import Corpus, Provenance, SessionKind, SourceClass, SourceDocument, SourceLine
-from reverie.index.chunker import embedded_text, split
-from reverie.index.identity import Chunking
+from reverie.index.chunker import PIECE_BYTES, WHOLE_BYTES, embedded_text, pieces, split
 
 OWNER = Provenance(SourceClass.OWNER, SessionKind.INTERACTIVE)
 AGENT = Provenance(SourceClass.AGENT, SessionKind.INTERACTIVE)
@@ -27,74 +24,55 @@ def document(text, *, curated=False, who=lambda number: AGENT):
     )
 
 
-def chunks(text, *, tokens=400, overlap=80, corpus=Corpus.MEMORY, **more):
-    return list(split(document(text, **more), corpus, Chunking(tokens, overlap)))
+def chunks(text, *, corpus=Corpus.MEMORY, **more):
+    return list(split(document(text, **more), corpus))
 
 
 def spans(found):
     return [(one.start_line, one.end_line) for one in found]
 
 
-def test_a_short_note_is_one_chunk_without_blank_edges():
-    (one,) = chunks("\n\n# Day\n\nWent out.\n\n")
-    assert (one.start_line, one.end_line, one.text, one.heading) == (3, 5, "# Day\n\nWent out.", "Day")
+def test_each_line_is_a_chunk_and_a_heading_goes_with_the_line_below_it():
+    found = chunks("\n\n# Day\n\nWent out.\nCame back.\n\n")
+    assert [(one.start_line, one.end_line, one.text, one.heading) for one in found] == [
+        (3, 5, "# Day\nWent out.", "Day"),
+        (6, 6, "Came back.", "Day"),
+    ]
 
 
-def test_chunks_overlap_and_name_exact_lines():
-    text = "\n".join(f"line {number} " + "word " * 9 for number in range(1, 81))
-    found = chunks(text, tokens=100, overlap=30)
-    lines = text.split("\n")
-    for one in found:
-        assert one.text == "\n".join(lines[one.start_line - 1 : one.end_line]).rstrip()
-        assert estimate_tokens(one.text) <= 100
-    for before, after in pairwise(found):
-        assert before.start_line < after.start_line <= before.end_line < after.end_line
-        repeated = "\n".join(lines[after.start_line - 1 : before.end_line])
-        assert estimate_tokens(repeated) <= 30
-    assert found[0].start_line == 1 and found[-1].end_line == 80
-
-
-def test_a_top_heading_begins_a_chunk_and_headings_form_a_path():
-    found = chunks("# Log\nintro\n## Morning\ntea\n### Detail\nmilk\n## Evening\nsoup")
-    assert spans(found) == [(1, 2), (3, 6), (7, 8)]
-    assert [one.heading for one in found] == ["Log", "Log > Morning", "Log > Evening"]
+def test_headings_form_a_path_and_one_with_nothing_below_stands_for_itself():
+    found = chunks("# Log\nintro\n## Morning\ntea\n### Detail\nmilk\n## Noon\n## Evening\nsoup")
+    assert spans(found) == [(1, 2), (3, 4), (5, 6), (7, 7), (8, 9)]
+    assert [one.heading for one in found] == [
+        "Log",
+        "Log > Morning",
+        "Log > Morning > Detail",
+        "Log > Noon",
+        "Log > Evening",
+    ]
 
 
 def test_headings_in_a_fence_and_in_messages_are_text():
-    (one,) = chunks("start\n```\n# no heading\n```\nend")
-    assert one.heading == ""
-    (message,) = chunks("# 1 is my favourite\nand I said so", corpus=Corpus.SESSIONS)
-    assert message.heading == "" and message.start_line == 1 and message.end_line == 2
+    found = chunks("start\n```\n# no heading\n```\nend")
+    assert [one.heading for one in found] == [""] * len(found)
+    first, second = chunks("# 1 is my favourite\nand I said so", corpus=Corpus.SESSIONS)
+    assert (first.heading, spans([first, second])) == ("", [(1, 1), (2, 2)])
 
 
-def test_an_untrusted_paragraph_stands_alone():
-    text = "mine one\nmine two\n\nfrom a page\nmore of it\n\nmine three"
-    found = chunks(text, who=lambda number: FOREIGN if number in (4, 5) else OWNER)
-    assert spans(found) == [(1, 2), (4, 5), (7, 7)]
-    assert [one.provenance for one in found] == [OWNER, FOREIGN, OWNER]
+def test_a_line_without_words_goes_with_the_one_above_it():
+    assert spans(chunks("* * *\nfirst\n\n* * *\nsecond\n```\n")) == [(1, 4), (5, 6)]
 
 
-def test_a_change_of_session_kind_ends_a_chunk():
-    cron = Provenance(SourceClass.AGENT, SessionKind.CRON)
-    found = chunks("a\nb", who=lambda number: cron if number == 2 else AGENT)
-    assert [one.provenance.kind for one in found] == [SessionKind.INTERACTIVE, SessionKind.CRON]
+def test_an_untrusted_line_stands_alone():
+    text = "# Mine\nmine\n---\n\nfrom a page\n## Its heading\nmine again"
+    found = chunks(text, who=lambda number: FOREIGN if number in (3, 5, 6) else OWNER)
+    assert spans(found) == [(1, 2), (3, 5), (6, 6), (7, 7)]
+    assert [one.provenance for one in found] == [OWNER, FOREIGN, FOREIGN, OWNER]
 
 
-def test_emb_08_a_line_longer_than_the_window_is_cut_at_word_ends_and_keeps_its_number():
-    long = " ".join(f"word{number}" for number in range(3000))
-    found = chunks(f"before\n{long}\nafter")
-    pieces = [one for one in found if one.start_line == one.end_line == 2]
-    assert len(pieces) > 10 and spans(found)[0] == (1, 1) and spans(found)[-1] == (3, 3)
-    assert all(estimate_tokens(one.text) <= 400 for one in pieces)
-    words = set(long.split())
-    assert all(set(one.text.split()) <= words for one in pieces)
-    assert {word for one in pieces for word in one.text.split()} == words
-
-
-def test_emb_08_base64_on_one_line_is_cut():
-    found = chunks("A" * 40_000)
-    assert all(estimate_tokens(one.text) <= 400 for one in found)
-    assert sum(len(one.text) for one in found) >= 40_000
+def test_an_entry_of_two_classes_is_two_chunks():
+    found = chunks("- mine\n  theirs\n", curated=True, who=lambda number: FOREIGN if number == 2 else OWNER)
+    assert [one.provenance for one in found] == [OWNER, FOREIGN]
 
 
 def test_a_curated_file_has_one_chunk_an_entry_with_what_belongs_to_it():
@@ -114,30 +92,60 @@ def test_a_curated_file_has_one_chunk_an_entry_with_what_belongs_to_it():
     assert found[1].heading == "Memory > Home" and found[4].heading == "Memory > Travel"
 
 
-def test_annotations_hold_for_every_piece_of_a_long_entry():
+def test_a_long_entry_is_one_chunk_with_its_annotations():
     entry = "- " + "\n  ".join("many words in a row " * 10 for _ in range(30)) + "\n  end. <!-- importance: 9 -->"
     found = chunks(f"# M\n{entry}\n- short", curated=True)
-    assert len(found) > 3
-    assert [one.annotations.importance for one in found] == [9] * (len(found) - 1) + [None]
-    assert "importance" not in "".join(one.text for one in found)
+    assert [one.annotations.importance for one in found] == [9, None]
+    assert spans(found) == [(2, 32), (33, 33)]
+    assert "importance" not in found[0].text
 
 
 def test_enc_12_what_looks_like_an_annotation_in_code_stays_text():
     text = "- run it\n  ```\n  <!-- importance: 99 -->\n  ```\n- next"
     found = chunks(text, curated=True)
     assert "<!-- importance: 99 -->" in found[0].text and found[0].annotations.importance is None
-    (plain,) = chunks("Tags: a\n<!-- project: a;b -->\n---\ntext")
-    assert plain.text == "Tags: a\n<!-- project: a;b -->\n---\ntext"
+    plain = chunks("Tags: a\n<!-- project: a;b -->\n---\ntext")
+    assert "\n".join(one.text for one in plain) == "Tags: a\n<!-- project: a;b -->\n---\ntext"
 
 
-def test_the_hash_is_that_of_what_is_embedded_and_headings_are_said_once():
-    first, second = chunks("# Log\n## Rome\nsaw it\n## Oslo\nsaw it")[-2:]
-    assert first.hash != second.hash
-    for one in (first, second):
-        assert one.hash == hashlib.sha256(embedded_text(one.heading, one.text).encode()).hexdigest()
-    assert embedded_text(second.heading, second.text) == "Log\n## Oslo\nsaw it"
-    assert embedded_text("Log > Oslo", "more") == "Log > Oslo\nmore"
-    assert embedded_text("", "plain\u200b\x00") == "plain"
+def test_the_hash_is_that_of_what_is_embedded():
+    (one,) = chunks("# Log\n## Rome\nsaw it")
+    assert one.hash == hashlib.sha256(b"# Log\n## Rome\nsaw it").hexdigest()
+    rome, oslo = chunks("# Log\n## Rome\n- saw it\n## Oslo\n- saw it", curated=True)
+    assert rome.hash != oslo.hash
+    assert oslo.hash == hashlib.sha256(b"Log > Oslo\nsaw it").hexdigest()
+
+
+def test_headings_are_embedded_with_entries_and_said_once():
+    assert embedded_text("Log > Oslo", "## Oslo\nsaw it", curated=True) == "Log\n## Oslo\nsaw it"
+    assert embedded_text("Log > Oslo", "more", curated=True) == "Log > Oslo\nmore"
+    assert embedded_text("Log > Oslo", "more", curated=False) == "more"
+    assert embedded_text("", "plain\u200b\x00", curated=True) == "plain"
+
+
+def test_emb_08_a_long_line_is_one_chunk_and_has_several_pieces_of_whole_sentences():
+    long = " ".join(f"Sentence {number} has some words." for number in range(200))
+    (before, line, after) = chunks(f"before\n{long}\nafter")
+    assert spans([before, line, after]) == [(1, 1), (2, 2), (3, 3)]
+    found = pieces(line.text)
+    assert len(found) > 10 and " ".join(found) == long
+    assert all(len(one) <= PIECE_BYTES and one.endswith(".") for one in found)
+
+
+def test_emb_08_base64_on_one_line_is_cut_into_pieces():
+    (line,) = chunks("A" * 40_000)
+    found = pieces(line.text)
+    assert "".join(found) == line.text and all(len(one) <= PIECE_BYTES for one in found)
+
+
+@given(st.text(alphabet=st.sampled_from("ab .!?\n。漢é🦊"), max_size=3000))
+def test_pieces_are_short_and_lose_nothing_but_blanks(text):
+    found = pieces(text)
+    assert "".join("".join(found).split()) == "".join(text.split())
+    if len(text.encode()) > WHOLE_BYTES:
+        assert all(len(one.encode()) <= PIECE_BYTES + 1 for one in found)
+    else:
+        assert found == [text]
 
 
 LINES = st.lists(
@@ -158,20 +166,18 @@ def test_no_line_is_lost_and_no_chunk_mixes_classes(lines, classes, curated, cor
         return classes[number % len(classes)]
 
     text = "\n".join(lines)
-    found = chunks(text, tokens=60, overlap=12, curated=curated, who=who, corpus=corpus)
-    assert found == chunks(text, tokens=60, overlap=12, curated=curated, who=who, corpus=corpus)
-    covered = set()
+    found = chunks(text, curated=curated, who=who, corpus=corpus)
+    assert found == chunks(text, curated=curated, who=who, corpus=corpus)
+    covered = []
     for one in found:
         assert 1 <= one.start_line <= one.end_line <= len(lines) and one.text.strip()
-        assert estimate_tokens(one.text) <= 60
         span = range(one.start_line, one.end_line + 1)
-        covered.update(span)
+        covered.extend(number for number in span if lines[number - 1].strip())
         assert {who(number).origin for number in span if lines[number - 1].strip()} <= {one.provenance.origin}
     if not curated:
-        assert covered >= {number for number, line in enumerate(lines, 1) if line.strip()}
+        assert covered == [number for number, line in enumerate(lines, 1) if line.strip()]
 
 
-@pytest.mark.parametrize(("tokens", "overlap"), [(0, 0), (1, 50), (8, 8), (400, 0)])
-def test_odd_settings_still_end(tokens, overlap):
-    found = chunks("🦊" * 500 + "\n" + "a b " * 500, tokens=tokens, overlap=overlap)
-    assert "".join(one.text for one in found if one.start_line == 1).count("🦊") >= 500
+@pytest.mark.parametrize("text", ["", "\n\n", "   \n\t"])
+def test_a_document_without_text_has_no_chunk(text):
+    assert chunks(text) == chunks(text, curated=True) == []

@@ -228,7 +228,39 @@ def test_inflected_words_match_in_every_stemmed_language(world, text, query):
 def test_stop_words_alone_are_searched_and_otherwise_dropped():
     assert parse("what is it about").words == ("what", "is", "it", "about")
     assert parse("what is the tariff").words == ("tariff",)
-    assert parse("我的会议是什么").phrases == (("的", "会"), ("会", "议"), ("议", "是"))
+    assert parse("我的会议是什么").pairs == (("的", "会"), ("会", "议"), ("议", "是"))
+    assert parse("我的会议是什么").singles == ("会", "议")
+
+
+def test_what_is_written_together_is_asked_for_together():
+    query = parse('the split_ledger of "our red door", Mara\'s north gate')
+    assert query.literals == (("our", "red", "door"), ("split", "ledger"))
+    assert query.phrases == (("red", "door"), ("door", "mara"), ("north", "gate"))
+
+
+def test_a_name_is_not_rarer_for_a_line_in_another_language(world):
+    for number in range(60):
+        world.notes.write(f"memory/n{number:02d}.md", f"what happened on day {number} was that Rosales left at noon\n")
+    world.notes.write("memory/x.md", "los Rosales no están y el vecino es de la casa\n")
+    index = world.index()
+    index.sync([world.notes])
+    terms = index._fulltext[True].terms("what was it that Rosales did")
+    assert [words for words in terms.line if words[0].startswith("rosal")] == [("rosal",)]
+    assert world.found(index, "vecinos") == ["memory/x.md"]
+
+
+def test_words_around_a_line_count_for_it(world):
+    filler = [f"An unrelated remark about the weather of day {number}, and of the next." for number in range(40)]
+    talk = ["Ana: The pottery class in Lugo begins soon.", "Ben: Lovely! How much is it?", "Ana: It is ninety a month."]
+    world.notes.write("memory/talk.md", "\n".join(talk))
+    world.notes.write(
+        "memory/other.md", "\n".join([*filler, "The gym is forty a month.", "The gas is ninety a month."])
+    )
+    index = world.index()
+    index.sync([world.notes])
+    hits = index.keyword_leg(SearchRequest("what does the pottery class cost a month"), 5)
+    texts = [one.chunk.text for one in index.load([hit.chunk_id for hit in hits])]
+    assert talk[2] in texts[:2]
 
 
 def test_headings_and_paths_are_searched(world):

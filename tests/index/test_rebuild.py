@@ -135,11 +135,18 @@ def machine(worlds):
 
         @invariant()
         def nothing_is_left_over(self):
-            files, chunks, texts, words = (
+            files, chunks, texts, trusted, untrusted = (
                 self.world.table(self.index, f"SELECT count(*) FROM {table}")[0][0]
-                for table in ("source", "chunk", "chunk_text", "chunk_fts_docsize")
+                for table in (
+                    "source",
+                    "chunk",
+                    "chunk_text",
+                    "trusted_chunk_fts_docsize",
+                    "untrusted_chunk_fts_docsize",
+                )
             )
-            assert chunks == texts == words
+            assert chunks == texts == trusted + untrusted
+            assert self.index.integrity() == []
             assert (self.index.counts().files, self.index.counts().chunks) == (files, chunks)
 
         def teardown(self):

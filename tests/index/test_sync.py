@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import sys
 from dataclasses import replace
 
@@ -14,7 +15,7 @@ from reverie.index.indexer import SyncBudget
 FILES = "SELECT count(*) FROM source"
 CHUNKS = "SELECT count(*) FROM chunk"
 TEXTS = "SELECT count(*) FROM chunk_text"
-WORDS = "SELECT count(*) FROM chunk_fts_docsize"
+WORDS = "SELECT count(*) FROM trusted_chunk_fts_docsize"
 VECTORS = "SELECT count(*) FROM embedding WHERE vector IS NOT NULL"
 
 
@@ -374,7 +375,7 @@ def test_an_embedder_after_none_embeds_what_is_there(world):
 def test_emb_08_one_text_that_is_refused_stops_nothing(world):
     embedder = world.embedder(longest=100)
     fill(world, 19)
-    world.notes.write("memory/huge.md", "Q" * 40_000)
+    world.notes.write("memory/huge.md", "Q" * 48_000)
     index = world.index(embedder)
     report = index.sync([world.notes])
     assert report.embedded == 19
@@ -396,9 +397,36 @@ def test_emb_08_a_provider_that_calls_a_long_text_an_outage_is_found_out(world):
                 raise EmbedderUnavailable("400") from error
 
     fill(world, 5)
-    world.notes.write("memory/huge.md", "Q" * 1_000)
+    world.notes.write("memory/huge.md", "Q" * 960)
     index = world.index(Misleading(16, longest=100))
     assert index.sync([world.notes]).embedded == 5
+
+
+def test_a_long_line_has_a_vector_for_each_of_its_parts(world):
+    embedder = world.embedder()
+    talk = " ".join(f"Sentence number {number} is about something else again." for number in range(40))
+    world.notes.write("memory/a.md", f"{talk} The violin is in the attic of the mill.\n")
+    for number in range(30):
+        world.notes.write(f"memory/n{number}.md", f"Sentence number {number} tells of some other thing again.\n")
+    index = world.index(embedder)
+    report = index.sync([world.notes])
+    assert report.embedded == index.counts().vectors == 31 and len(embedder.seen) > 34
+    assert world.near(index, embedder, "The violin is in the attic of the mill.")[0] == "memory/a.md"
+
+
+def test_an_index_of_the_version_before_is_made_again(world):
+    fill(world, 3)
+    index = world.index()
+    index.sync([world.notes])
+    path = index.path
+    world.close()
+    with sqlite3.connect(path) as database:
+        database.execute("DROP TABLE context")
+        database.execute("DELETE FROM migration WHERE name = '0003_halves'")
+    database.close()
+    index = world.index()
+    assert index.sync([world.notes]).added == 3
+    assert world.found(index, "topic2") == ["memory/n2.md"] and index.integrity() == []
 
 
 def test_an_embedder_that_cannot_say_who_it_is_leaves_keywords(world):
@@ -451,14 +479,15 @@ def test_equal_text_is_embedded_once_and_a_moved_note_not_again(world):
 # --- what our own code changed ----------------------------------------------------------------------------------
 
 
-def test_another_chunk_length_rebuilds_by_itself_and_says_so(world):
+def test_another_context_length_rebuilds_by_itself_and_says_so(world):
     world.notes.write("memory/a.md", "\n".join("some words on a line of text" for _ in range(60)))
     world.index().sync([world.notes])
     world.close()
     index = world.index(chunking=Chunking(tokens=50, overlap=0))
     report = index.sync([world.notes])
-    assert any("chunk length: the index has 400, this version makes 50" in notice for notice in report.notices)
-    assert index.counts().chunks > 5
+    assert any("context length: the index has 200, this version makes 50" in notice for notice in report.notices)
+    assert world.table(index, "SELECT count(*) FROM context")[0][0] > 5
+    assert index.counts().chunks == 60
     assert index.sync([world.notes]).notices == ()
 
 
@@ -541,9 +570,12 @@ def test_neighbours_are_the_chunks_around_in_the_document(world):
     index = world.index()
     index.sync([world.notes])
     rows = index.rows_of("memory/a.md")
-    around = index.neighbours(rows[2].id, before=1, after=2)
-    assert [row.id for row in around] == [row.id for row in rows[1:5]]
-    assert [row.position for row in around] == [1, 2, 3, 4]
+    around = index.around([rows[2].id, rows[4].id], 2)
+    assert [line.id for line in around[rows[2].id]] == [row.id for row in rows]
+    assert [line.id for line in around[rows[4].id]] == [row.id for row in rows[2:]]
+    assert [(line.start_line, line.chars) for line in around[rows[4].id]] == [
+        (row.chunk.start_line, len(row.chunk.text)) for row in rows[2:]
+    ]
 
 
 def test_counts_are_kept_by_corpus(world):
@@ -556,4 +588,4 @@ def test_counts_are_kept_by_corpus(world):
     assert (counts["memory"].sources, counts["memory"].chunks) == (2, 2)
     assert (counts["sessions"].sources, counts["sessions"].chunks) == (1, 1)
     assert (index.counts().files, index.counts().chunks) == (3, 3)
-    assert index.keyword_leg(SearchRequest("hello"), 5) == []
+    assert not index.keyword_leg(SearchRequest("hello"), 5)

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from reverie.core.types import Corpus, SearchRequest
-from reverie.index import vectors
+from reverie.core.types import Corpus, Provenance, SearchRequest, SessionKind, SourceClass
+from reverie.index import centres, evidence, vectors
 
 
 class Directions:
@@ -34,6 +34,12 @@ def curated(world, count):
     world.notes.write("MEMORY.md", "".join(f"- v {number}\n" for number in range(count)))
 
 
+def apart(world, count):
+    """Write each text into a file of its own, so that none has a neighbour."""
+    for number in range(count):
+        world.notes.write(f"memory/{number:04d}.md", f"v {number}\n")
+
+
 def numbers(index, hits):
     return [int(row.chunk.text.split()[-1]) for row in index.load([hit.chunk_id for hit in hits])]
 
@@ -49,9 +55,9 @@ def clustered(count, dimension, seed=5):
     return (matrix / np.linalg.norm(matrix, axis=1, keepdims=True)).astype(np.float32)
 
 
-def test_the_nearest_are_those_of_a_full_comparison_in_float64(world):
-    matrix = clustered(400, 24)
-    curated(world, 400)
+def test_the_best_are_those_of_a_full_comparison_in_float64(world):
+    matrix = clustered(200, 24)
+    apart(world, 200)
     index = world.index(Directions(matrix))
     index.sync([world.notes])
     half = matrix.astype(np.float16).astype(np.float64)
@@ -59,9 +65,45 @@ def test_the_nearest_are_those_of_a_full_comparison_in_float64(world):
     for query in clustered(5, 24, seed=9):
         hits = leg(index, query)
         wide = query.astype(np.float64) / np.linalg.norm(query.astype(np.float64))
-        expected = np.round(half @ wide, vectors.DECIMALS)
-        assert [hit.score for hit in hits] == sorted(expected, reverse=True)[:10]
-        assert [expected[number] for number in numbers(index, hits)] == [hit.score for hit in hits]
+        cosines = half @ wide
+        particular = half @ (wide - evidence.TEXT_SHARE * half.mean(axis=0))
+        found = numbers(index, hits)
+        assert particular[found] == pytest.approx(np.sort(particular)[::-1][:10], abs=0.001)
+        assert [hit.score for hit in hits] == pytest.approx(cosines[found], abs=0.001)
+        standing = (particular - particular.mean()) / particular.std()
+        assert [hit.evidence for hit in hits] == pytest.approx(standing[found], abs=0.01)
+
+
+def test_the_neighbours_of_a_match_count_more_than_others_do(world):
+    matrix = np.eye(12, dtype=np.float32)
+    curated(world, 12)
+    index = world.index(Directions(matrix + 0.2))
+    index.sync([world.notes])
+    hits = leg(index, matrix[5] + 0.2, limit=12)
+    assert numbers(index, hits)[0] == 5 and set(numbers(index, hits)[1:3]) == {4, 6}
+
+
+def test_evidence_can_be_had_of_any_chunk_after_the_best(world):
+    matrix = clustered(60, 24)
+    curated(world, 60)
+    index = world.index(Directions(matrix))
+    index.sync([world.notes])
+    every = leg(index, matrix[7], limit=60)
+    last = every[-1]
+    found = index.vector_leg(matrix[7], SearchRequest("q", corpus=Corpus.ALL), 5, np.array([last.chunk_id]))
+    assert [hit.chunk_id for hit in found] == [*(hit.chunk_id for hit in every[:5]), last.chunk_id]
+    assert found[-1].evidence == last.evidence
+
+
+def test_what_all_questions_share_is_taken_off_a_question(world):
+    embedder = world.embedder()
+    apart(world, 3)
+    index = world.index(embedder)
+    index.sync([world.notes])
+    assert world.table(index, "SELECT script FROM centre ORDER BY script") == [("ja",), ("ko",), ("latin",), ("zh",)]
+    mean = np.mean([embedder.embed_query(text) for text in centres.GENERIC["zh"]], axis=0)
+    found = centres.Centres(index._reader, 1, embedder.dimension).of("护照在哪里")
+    assert found == pytest.approx(mean, abs=1e-6)
 
 
 def test_bit_codes_find_what_the_full_comparison_finds(world, monkeypatch):
@@ -76,9 +118,10 @@ def test_bit_codes_find_what_the_full_comparison_finds(world, monkeypatch):
     index.use_embedder(Directions(matrix))
     monkeypatch.setattr(vectors, "EXACT_ROWS", 1_000)
     coded = [numbers(index, leg(index, query)) for query in queries]
+    # Within a topic all texts are about as near; which come first differs with the sample that the mean is of.
+    assert [one[0] // 20 for one in exact] == [one[0] // 20 for one in coded] == [number // 20 for number in range(20)]
     shared = [len(set(one) & set(two)) for one, two in zip(exact, coded, strict=True)]
-    assert sum(shared) / (10 * len(queries)) > 0.95
-    assert [one[0] for one in exact] == [one[0] for one in coded] == list(range(20))
+    assert sum(shared) / (10 * len(queries)) > 0.75
 
 
 @pytest.mark.parametrize("exact_rows", [50_000, 100])
@@ -138,7 +181,7 @@ def test_a_query_vector_that_is_none_has_no_neighbours(world, query):
     world.notes.write("memory/a.md", "text\n")
     index = world.index(embedder)
     index.sync([world.notes])
-    assert leg(index, query.astype(np.float32)) == []
+    assert not leg(index, query.astype(np.float32))
 
 
 @pytest.mark.parametrize("bad", [np.zeros(4), np.full(4, np.nan), np.array([np.inf, 0, 0, 0]), np.array([1e-30] * 4)])
@@ -186,5 +229,25 @@ def test_without_an_embedder_there_is_no_vector_leg(world):
     world.notes.write("memory/a.md", "text\n")
     index = world.index()
     index.sync([world.notes])
-    assert leg(index, np.ones(16)) == []
+    assert not leg(index, np.ones(16))
     assert (index.counts().vectors, index.counts().pending, index.model()) == (0, 0, "")
+
+
+@pytest.mark.parametrize("exact_rows", [50_000, 100])
+def test_i2_vectors_that_are_sent_in_change_no_score_of_trusted_ones(world, monkeypatch, exact_rows):
+    monkeypatch.setattr(vectors, "EXACT_ROWS", exact_rows)
+    matrix = clustered(400, 64, seed=8)
+    world.notes.provenance = lambda path, number: Provenance(
+        SourceClass.UNTRUSTED if path.startswith("memory/sent/") else SourceClass.AGENT, SessionKind.INTERACTIVE
+    )
+    curated(world, 200)
+    index = world.index(Directions(matrix))
+    index.sync([world.notes])
+    before = leg(index, matrix[3], limit=30)
+    world.notes.write("memory/sent/page.md", "".join(f"v {number}\n" for number in (3, 3, *range(200, 400))))
+    index.sync([world.notes])
+    after = leg(index, matrix[3], limit=30)
+    assert [hit for hit in after if hit.trusted] == list(before)
+    foreign = [hit for hit in after if not hit.trusted]
+    assert len(foreign) == 30
+    assert numbers(index, foreign)[0] == 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,18 +17,35 @@ SETTINGS = RankingSettings()
 legs = st.dictionaries(st.integers(0, 30), st.floats(0.0, 50.0, allow_nan=False), max_size=20)
 
 
+def arrays(leg: dict[int, float]) -> ranking.Scores:
+    return np.array(list(leg), np.int64), np.array(list(leg.values()), np.float64)
+
+
+def fused_of(
+    keyword: dict[int, float], vector: dict[int, float], total: int, settings: RankingSettings
+) -> dict[int, float]:
+    ids, sums = ranking.fuse(arrays(keyword), arrays(vector), total, settings)
+    return dict(zip(ids.tolist(), sums.tolist(), strict=True))
+
+
 @given(legs, legs)
 def test_every_candidate_of_either_leg_gets_one_score_between_0_and_1(
     keyword: dict[int, float], vector: dict[int, float]
 ) -> None:
-    fused = ranking.fuse(keyword, vector, SETTINGS)
+    fused = fused_of(keyword, vector, 1000, SETTINGS)
     assert set(fused) == set(keyword) | set(vector)
-    assert all(0.0 <= score <= 1.0 for score in fused.values())
+    assert all(0.0 <= ranking.squash(np.array([score]))[0] <= 1.0 for score in fused.values())
+
+
+@given(st.floats(-60, 60), st.floats(1e-6, 10))
+def test_a_better_sum_has_a_better_score(value: float, more: float) -> None:
+    lower, higher = ranking.squash(np.array([value, value + more]))
+    assert higher > lower
 
 
 @given(legs)
 def test_one_leg_alone_keeps_its_own_order(leg: dict[int, float]) -> None:
-    for fused in (ranking.fuse(leg, {}, SETTINGS), ranking.fuse({}, leg, SETTINGS)):
+    for fused in (fused_of(leg, {}, 1000, SETTINGS), fused_of({}, leg, 1000, SETTINGS)):
         for one in leg:
             for two in leg:
                 if leg[one] > leg[two]:
@@ -39,13 +57,24 @@ def test_i11_fusion_does_not_depend_on_the_order_in_which_hits_arrive(
     keyword: dict[int, float], vector: dict[int, float]
 ) -> None:
     turned = (dict(reversed(keyword.items())), dict(reversed(vector.items())))
-    assert ranking.fuse(keyword, vector, SETTINGS) == ranking.fuse(*turned, SETTINGS)
+    assert fused_of(keyword, vector, 1000, SETTINGS) == fused_of(*turned, 1000, SETTINGS)
 
 
 def test_a_word_that_only_one_note_holds_outweighs_a_faint_likeness() -> None:
-    vector = {note: 0.80 + note * 0.001 for note in range(20)}
-    fused = ranking.fuse({0: 9.0}, vector, SETTINGS)
+    vector = {note: note * 0.1 for note in range(20)}
+    fused = fused_of({0: 9.0}, vector, 1000, SETTINGS)
     assert max(fused, key=fused.__getitem__) == 0
+
+
+def test_a_word_that_every_line_holds_hardly_counts() -> None:
+    keyword = {note: 1.0 + note * 0.0001 for note in range(1000)}
+    fused = fused_of(keyword, {0: 3.0}, 1000, SETTINGS)
+    assert max(fused, key=fused.__getitem__) == 0
+
+
+def test_a_long_line_has_a_price_and_a_very_short_one_no_more_of_a_prize() -> None:
+    prices = ranking.length(np.array([10, 60, 200, 400, 800]), SETTINGS).tolist()
+    assert prices == pytest.approx([0.868, 0.868, 0.0, -0.5, -1.0], abs=0.001)
 
 
 @given(st.floats(0, 40_000))
@@ -81,7 +110,7 @@ def test_a_project_is_boosted_only_when_all_its_keys_are_active(
 
 
 def test_a_verbatim_repeat_gives_way_to_something_new() -> None:
-    order = [("the boiler code is 4711", 0.9), ("the boiler code is 4711", 0.89), ("the tram leaves at nine", 0.7)]
+    order = [("the boiler code is 4711", 0.9), ("the boiler code is 4711", 0.89), ("the tram leaves at nine", 0.8)]
     chosen = [at for at, _ in ranking.diversify(order, 3, SETTINGS)]
     assert chosen == [0, 2, 1]
 

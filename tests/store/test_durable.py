@@ -232,6 +232,16 @@ def test_an_export_holds_every_row_of_every_table(store: DurableStore) -> None:
     SessionEnds(store.database, FixedClock(START)).queue("s1", "agent:main:main", "new")
     assert store.setting("zone") == "Asia/Tokyo"
     assert store.setting("none") is None
+    store.reserve(
+        "memory/b.md",
+        Provenance(SourceClass.UNTRUSTED),
+        before_hash=None,
+        after_hash="c",
+        start_line=1,
+        end_line=1,
+        written=["d"],
+        echoed=["d"],
+    )
     exported = list(store.export())
     tables = {
         name
@@ -241,4 +251,4 @@ def test_an_export_holds_every_row_of_every_table(store: DurableStore) -> None:
     }
     assert {table for table, _ in exported} == tables - {"migration"}
     assert ("setting", {"key": "zone", "value": "Asia/Tokyo"}) in exported
-    assert [row["origin"] for table, row in exported if table == "write_record"] == ["owner"]
+    assert [row["origin"] for table, row in exported if table == "write_record"] == ["owner", "untrusted"]

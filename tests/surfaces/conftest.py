@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from reverie.providers.bundled.embedder import BundledEmbedder
 from reverie.surfaces.cli import main
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
@@ -101,6 +102,9 @@ def process() -> Callable[..., subprocess.CompletedProcess[bytes]]:
 @pytest.fixture(scope="session")
 def built_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder for the built model, so that it is built once for all tests that need it."""
+    reason = BundledEmbedder.available()
+    if reason is not None:
+        pytest.skip(reason)
     return tmp_path_factory.mktemp("model")
 
 

@@ -37,7 +37,7 @@ class House:
     def classes(self, path: str) -> dict[str, str]:
         """Return the class of each line with content."""
         lines = lines_of(self.text(path))
-        judged = LineJudge(self.root, self.store).judge(path, lines).lines
+        judged = LineJudge(self.store).judge(path, lines).lines
         return {line: str(found.origin) for line, found in zip(lines, judged, strict=True) if line}
 
 

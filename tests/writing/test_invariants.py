@@ -21,7 +21,7 @@ from reverie.core.errors import FileUnreadable
 from reverie.core.provenance import is_trusted
 from reverie.core.types import Provenance, SessionKind, SourceClass
 from reverie.store.durable import DurableStore
-from reverie.store.lines import line_hash, line_hashes
+from reverie.store.lines import line_hash, line_hashes, tells
 from reverie.workspace import files
 from reverie.workspace.notes import Workspace
 from reverie.writing.judging import LineJudge
@@ -55,7 +55,7 @@ class Writing(RuleBasedStateMachine):
         self.store = DurableStore.open(self.folder / "state", FixedClock(NOW), CountingIds("r"))
         workspace = Workspace(self.root, lock_dir=self.folder / "locks")
         self.writer = RecordedWriter(workspace, self.store, FixedClock(NOW))
-        self.judge = LineJudge(self.root, self.store)
+        self.judge = LineJudge(self.store)
         self.stained: dict[str, set[str]] = {NOTE: set(), "MEMORY.md": set(), "USER.md": set()}
 
     def teardown(self) -> None:
@@ -73,14 +73,25 @@ class Writing(RuleBasedStateMachine):
         (self.root / path).parent.mkdir(exist_ok=True)
         (self.root / path).write_text("".join(line + "\n" for line in lines), encoding="utf-8")
 
-    def stain(self, path: str, before: list[str]) -> None:
-        self.stained[path] |= set(Counter(line_hashes(self.lines(path))) - Counter(line_hashes(before)))
+    def own(self) -> set[str]:
+        """Return what stands in trusted text: who repeats it does not silence it."""
+        self.judge.refresh()
+        found = set()
+        for path in self.stained:
+            lines = self.lines(path)
+            judged = self.judge.judge(path, lines).lines
+            found |= {line_hash(line) for line, one in zip(lines, judged, strict=True) if is_trusted(one.origin)}
+        return found
+
+    def stain(self, path: str, before: list[str], own: set[str]) -> None:
+        new = set(Counter(line_hashes(self.lines(path))) - Counter(line_hashes(before)))
+        self.stained[path] |= (new & set(line_hashes(filter(tells, self.lines(path))))) - own
 
     # --- through Reverie
 
     @rule(text=TEXTS, origin=WRITERS, flush=st.booleans())
     def something_is_noted(self, text: str, origin: SourceClass, flush: bool) -> None:
-        before = self.lines(NOTE)
+        before, own = self.lines(NOTE), self.own()
         born = Provenance(origin, SessionKind.INTERACTIVE)
         written = self.writer.append_flush(text, born) if flush else self.writer.note(text, born)
         after = self.lines(NOTE)
@@ -88,23 +99,23 @@ class Writing(RuleBasedStateMachine):
             assert Counter(after) - Counter(before)
             assert not Counter(before) - Counter(after)
             if not is_trusted(origin):
-                self.stain(NOTE, before)
+                self.stain(NOTE, before, own)
 
     @rule(text=TEXTS, origin=WRITERS, key=st.sampled_from([None, "k"]))
     def something_is_remembered(self, text: str, origin: SourceClass, key: str | None) -> None:
-        before = {path: self.lines(path) for path in self.stained}
+        before, own = {path: self.lines(path) for path in self.stained}, self.own()
         written = self.writer.remember(text, Provenance(origin, SessionKind.INTERACTIVE), key=key)
         if written.record and not is_trusted(origin):
             assert written.path == NOTE
-            self.stain(NOTE, before[NOTE])
+            self.stain(NOTE, before[NOTE], own)
         gone = set(Counter(line_hashes(before["MEMORY.md"])) - Counter(line_hashes(self.lines("MEMORY.md"))))
         if gone & self.stained["MEMORY.md"]:
             # The fact that was superseded went to the note of the day, with the class that it had.
-            self.stain(NOTE, before[NOTE])
+            self.stain(NOTE, before[NOTE], own)
 
     @rule(path=PATHS, where=PLACES, text=TEXTS, origin=WRITERS)
     def a_file_is_rewritten(self, path: str, where: int, text: str, origin: SourceClass) -> None:
-        before = self.lines(path)
+        before, own = self.lines(path), self.own()
         after = list(before)
         at = where % (len(before) + 1)
         after[at : at + 2] = [text]
@@ -115,7 +126,7 @@ class Writing(RuleBasedStateMachine):
         self.writer.replace_file(path, new, expected, Provenance(origin, SessionKind.INTERACTIVE), may_drop=True)
         assert self.lines(path) == after
         if doubtful:
-            self.stain(path, before)
+            self.stain(path, before, own)
 
     @rule(path=PATHS, where=PLACES, size=st.integers(0, 3))
     def the_owner_vouches(self, path: str, where: int, size: int) -> None:
@@ -256,7 +267,7 @@ def test_i5_a_write_is_whole_and_recorded_or_not_there_at_whatever_point_it_is_k
         there = [int(line.split()[-1][:-1]) for line in lines if line.startswith("- ")]
         assert 27 in there
         # Even before anything is recovered no untrusted line counts as trusted.
-        judged = dict(zip(lines, LineJudge(tmp_path / "workspace", store).judge(NOTE, lines).lines, strict=True))
+        judged = dict(zip(lines, LineJudge(store).judge(NOTE, lines).lines, strict=True))
         assert all(not is_trusted(judged[f"- line {number}."].origin) for number in there if number % 2)
         workspace = Workspace(tmp_path / "workspace", lock_dir=tmp_path / "locks")
         RecordedWriter(workspace, store, FixedClock(NOW)).recover()
@@ -269,7 +280,7 @@ def test_i5_a_write_is_whole_and_recorded_or_not_there_at_whatever_point_it_is_k
         assert set(acknowledged.values()) <= {record.id for record in committed}
         assert all(record.state in ("committed", "rolled_back") for record in store.records(NOTE))
         assert store.integrity() == []
-        judge = LineJudge(tmp_path / "workspace", store).judge(NOTE, lines)
+        judge = LineJudge(store).judge(NOTE, lines)
         assert judge.lowered_to is None
         for line, found in zip(lines, judge.lines, strict=True):
             if line.startswith("- "):

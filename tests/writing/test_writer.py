@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from reverie.core.errors import PathNotAllowed, UsageError, WorkspaceMissing, WriteConflict, WriteRefused
+from reverie.core.errors import ImportRefused, PathNotAllowed, UsageError, WorkspaceMissing, WriteConflict, WriteRefused
 from reverie.core.types import Provenance, SessionKind, SourceClass
 from reverie.workspace import files
 from reverie.writing.importing import import_markdown
@@ -314,6 +314,13 @@ def test_an_import_is_untrusted_and_doing_it_again_changes_nothing(house, tmp_pa
     assert import_markdown(house.writer, source).written == ("memory/imports/markdown/a.md",)
 
 
+def test_a_file_that_is_no_markdown_is_refused_by_name(house, tmp_path):
+    source = tmp_path / "secrets.txt"
+    source.write_text("a line", encoding="utf-8")
+    with pytest.raises(ImportRefused, match=r"secrets\.txt"):
+        import_markdown(house.writer, source)
+
+
 def test_an_import_leaves_a_copy_alone_that_was_edited_here(house, tmp_path):
     source = tmp_path / "a.md"
     source.write_text("- one\n", encoding="utf-8")
@@ -357,9 +364,9 @@ def test_a_note_renamed_by_hand_stays_untrusted(house):
 
 
 def test_a_judge_sees_renamings_after_it_was_refreshed(house):
-    judge = LineJudge(house.root, house.store)
-    house.writer.note("- from a page", UNTRUSTED)
+    judge = LineJudge(house.store)
     assert judge.judge("memory/kept.md", ["- from a page"]).lines[0].origin is SourceClass.AGENT
+    house.writer.note("- from a page", UNTRUSTED)
     (house.root / NOTE).unlink()
     judge.refresh()
     assert judge.judge("memory/kept.md", ["- from a page"]).lines[0].origin is SourceClass.UNTRUSTED

@@ -1,8 +1,8 @@
 """Words of seven languages: which language a text is in, its stop words, and the stem of a word.
 
 English, German, Spanish and French words are stemmed with Snowball; Chinese, Japanese and Korean are matched by
-characters (choice C12) and need no stem. The guess decides only which stemmer an indexed text gets; a query is
-stemmed in every language that its words allow, so a wrong guess costs nothing.
+characters (choice C12) and need no stem. The guess decides which stemmer an indexed text gets; a query is stemmed in
+its own language and in those that a store is written in.
 """
 
 from __future__ import annotations
@@ -184,7 +184,13 @@ _STEMS_KEPT = 200_000
 _STEMS = {language: _Stems(language) for language in STEMMED}
 
 
+def analysed(text: str) -> tuple[str, str]:
+    """Return the text as it is indexed, and the language that its words were stemmed in."""
+    found = tokens(text)
+    language = guess(found)
+    return " ".join(map(_STEMS[language].__getitem__, found)), language
+
+
 def index_form(text: str) -> str:
     """Return the text as it is indexed: stems and single CJK characters, separated by spaces."""
-    found = tokens(text)
-    return " ".join(map(_STEMS[guess(found)].__getitem__, found))
+    return analysed(text)[0]

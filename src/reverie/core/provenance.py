@@ -6,7 +6,7 @@ Pure functions over closed sets. Nothing here looks at wording: trust is decided
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import replace
 from enum import StrEnum
 
@@ -18,6 +18,9 @@ _RANK = {origin: rank for rank, origin in enumerate(TRUST_ORDER)}
 
 #: Classes whose content may be injected without being asked for, and may be promoted (invariant I2).
 TRUSTED = frozenset({SourceClass.OWNER, SourceClass.AGENT})
+
+#: Kinds of session from which nothing is ever learned (I3), in the order in which they win when kinds differ.
+CONFINED = (SessionKind.CRON, SessionKind.HEARTBEAT, SessionKind.SUBAGENT)
 
 
 class Role(StrEnum):
@@ -57,17 +60,25 @@ def common_kind(kinds: Iterable[SessionKind]) -> SessionKind:
 def merge(parts: Iterable[Provenance]) -> Provenance:
     """Return the provenance of something made from ``parts``: least class, common kind, latest observation.
 
-    The supersession key, session and sender survive only where every part agrees on them.
+    The supersession key, session and sender survive only where every part agrees on them. Where kinds differ, one that
+    may never be learned from stays: a line of a scheduled job does not become anybody's by standing beside another.
     """
     every = tuple(parts)
     if not every:
         return Provenance()
     times = [part.observed_at for part in every if part.observed_at is not None]
+    kind = common_kind(part.kind for part in every)
+    session = _shared(part.session for part in every)
+    if kind is SessionKind.UNKNOWN:
+        kind = next((one for one in CONFINED if any(part.kind is one for part in every)), kind)
+        # Of unknown kind and without a session is what a person wrote by hand; this was not.
+        strange = {part.session for part in every if part.kind is SessionKind.UNKNOWN and part.session is not None}
+        session = session or min(strange, default=None)
     return Provenance(
         origin=least(part.origin for part in every),
-        kind=common_kind(part.kind for part in every),
+        kind=kind,
         observed_at=max(times, default=None),
-        session=_shared(part.session for part in every),
+        session=session,
         sender=_shared(part.sender for part in every),
         key=_shared(part.key for part in every),
     )
@@ -98,7 +109,7 @@ def of_message(role: Role, *, sender: Sender | None, turn: SourceClass, tainted:
     return SourceClass.AGENT if turn is SourceClass.OWNER else turn
 
 
-def taints(source: ContentSource, *, tool: str, external_tools: frozenset[str] = frozenset()) -> bool:
+def taints(source: ContentSource, *, tool: str, external_tools: Container[str] = frozenset()) -> bool:
     """Say whether a tool result taints the rest of the turn.
 
     A result that declares ``local`` does not. An undeclared one does when the configuration lists its tool as
@@ -115,5 +126,10 @@ def lowered(provenance: Provenance, origin: SourceClass) -> Provenance:
 
 
 def may_be_candidate(provenance: Provenance) -> bool:
-    """Say whether text of this provenance may ever become long-term memory (invariants I2 and I3)."""
-    return is_trusted(provenance.origin) and provenance.kind is SessionKind.INTERACTIVE
+    """Say whether text of this provenance may ever become long-term memory (invariants I2 and I3, choice C4)."""
+    return is_trusted(provenance.origin) and (provenance.kind is SessionKind.INTERACTIVE or is_handwritten(provenance))
+
+
+def is_handwritten(provenance: Provenance) -> bool:
+    """Say whether nothing is recorded of a line: it was written by hand, in no session (choice C4)."""
+    return provenance.kind is SessionKind.UNKNOWN and provenance.session is None and provenance.sender is None

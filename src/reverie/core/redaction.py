@@ -8,7 +8,7 @@ in prose, is not found; nothing here judges wording.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 #: Names whose value is a secret when it looks like one. They need no boundary on the left: ``DB_PASSWORD``, ``apiKey``.
@@ -174,6 +174,8 @@ _PATTERNS = (
 _PEM_BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
 _PEM_END = re.compile(r"-----END (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
 _PEM_BODY = re.compile(r"[A-Za-z0-9+/=\s\\]*")
+#: A line inside a key: its body, or a header such as ``Proc-Type: 4,ENCRYPTED``; quoted and listed keys have a lead.
+_PEM_LINE = re.compile(r"[\s>|*-]*(?:[A-Za-z0-9+/=\\]*|[A-Za-z-]{1,40}: [^\r\n]{0,200})\s*")
 
 
 def redact(text: str) -> tuple[str, tuple[str, ...]]:
@@ -189,6 +191,42 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
             break
         text = clean
     return text, tuple(kinds)
+
+
+def redact_lines(lines: Sequence[str]) -> list[str]:
+    """Return the lines with every secret replaced; their number stays, also where a key goes over several."""
+    clean, _ = _by_line(lines)
+    return clean
+
+
+def secrets_in(lines: Sequence[str]) -> list[tuple[int, str]]:
+    """Return where secrets stand: the number of the line, from 1, and the kind. Never the secret itself."""
+    _, found = _by_line(lines)
+    return found
+
+
+def _by_line(lines: Sequence[str]) -> tuple[list[str], list[tuple[int, str]]]:
+    found: list[tuple[int, str]] = []
+    clean: list[str] = []
+    inside = False
+    for number, line in enumerate(lines, 1):
+        begin = None if inside else _PEM_BEGIN.search(line)
+        if begin is not None and _PEM_END.search(line, begin.end()) is None:
+            # The rest of this line and what follows, as far as it can belong to a key.
+            found.append((number, "private key"))
+            clean.append(redact(line[: begin.start()])[0] + "[redacted: private key]")
+            inside = True
+            continue
+        if inside:
+            end = _PEM_END.search(line)
+            inside = end is None and _PEM_LINE.fullmatch(line) is not None
+            if end is not None or inside:
+                clean.append(redact(line[end.end() :])[0] if end is not None else "")
+                continue
+        text, kinds = redact(line)
+        found.extend((number, kind) for kind in kinds)
+        clean.append(text)
+    return clean, found
 
 
 def _pass_over(text: str, kinds: list[str]) -> str:

@@ -196,7 +196,7 @@ class Annotations:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A piece of a document that is searched as one.
+    """What is found as one: a line, a turn, an entry of a curated file.
 
     Lines are 1-based and inclusive; ``text`` is what a person sees (annotation comments removed), ``hash`` is the
     sha256 of what is embedded.
@@ -223,19 +223,26 @@ class Leg:
 
 @dataclass(frozen=True, slots=True)
 class HitTrace:
-    """Why a hit stands where it stands: each leg, then each multiplier by name, in the order applied."""
+    """Why a hit stands where it stands: each leg, then each multiplier by name, in the order applied.
+
+    ``line`` is where the part of the hit that matched begins; the rest of its lines stand around it.
+    """
 
     keyword: Leg | None = None
     vector: Leg | None = None
     fused: float = 0.0
     multipliers: Mapping[str, float] = field(default_factory=dict)
     exact_path: int = 0
+    line: int = 0
     notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One search result. ``score`` is 0..1 and comparable within one answer only."""
+    """One search result: a passage around a line that matched.
+
+    ``score`` is 0..1 and comparable within one answer only.
+    """
 
     path: str
     start_line: int

@@ -1,36 +1,39 @@
-"""Documents cut into chunks: pieces that are searched as one, with exact line numbers.
+"""Documents cut into chunks: what is found as one. A line, a turn of a transcript, an entry of a curated file.
 
-A chunk holds lines of one provenance class and session kind only, so that an untrusted paragraph never hides in a
-trusted chunk nor takes the owner's lines around it along (choice C19). In curated files a chunk is an entry.
+A chunk has one provenance class and session kind, so that an untrusted line never hides in a trusted chunk nor takes
+the owner's lines around it along (choice C19). What stands around a chunk is kept apart from it, as contexts
+(:mod:`reverie.index.contexts`).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from reverie.core.provenance import merge
+from reverie.core.provenance import is_trusted, merge
 from reverie.core.text import printable, sha256
 from reverie.core.types import Annotations, Chunk, Corpus, Provenance, SourceDocument, SourceLine
-from reverie.index.identity import Chunking
 from reverie.index.rows import storable
 from reverie.workspace.markdown import Document, Line, LineKind, entries, scan, strip_line
 
-#: An estimated token is four bytes of UTF-8 (:func:`reverie.core.text.estimate_tokens`).
-BYTES_PER_TOKEN = 4
-LEAST_TOKENS = 8
-#: A heading up to this level begins a chunk wherever it stands; a deeper one only where half a chunk is full.
-TOP_LEVEL = 2
-#: A long line is cut at a blank only in the last part of its window.
-CUT_FROM = 0.65
 BETWEEN_HEADINGS = " > "
 #: What a chunk outside the entries of curated files has.
 PLAIN = Annotations()
+#: A text of up to so many bytes has one vector. A longer one has a vector for each piece of about ``PIECE_BYTES``,
+#: made of whole sentences: a small embedder tells one thing about a text, and a long turn says several.
+WHOLE_BYTES = 720
+PIECE_BYTES = 480
+#: A long sentence is cut at a blank only in the last part of its piece.
+CUT_FROM = 0.65
+
+_SENTENCE = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
+_WORD = re.compile(r"\w")
 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A line as it goes into chunks. ``level`` is that of a heading, 0 for other lines."""
+    """A line on its way into a chunk. ``level`` is that of a heading, 0 for other lines."""
 
     number: int
     text: str
@@ -43,54 +46,99 @@ class _Piece:
         return not self.text or self.text.isspace()
 
     @property
-    def cost(self) -> int:
-        return _bytes(self.text) + 1
+    def wordless(self) -> bool:
+        """Whether the line says nothing by itself: a rule, the end of a fence."""
+        return _WORD.search(self.text) is None
+
+    @property
+    def born(self) -> tuple[str, str]:
+        return (self.provenance.origin, self.provenance.kind)
 
 
-def split(document: SourceDocument, corpus: Corpus, chunking: Chunking) -> Iterator[Chunk]:
+def split(document: SourceDocument, corpus: Corpus) -> Iterator[Chunk]:
     """Yield the chunks of a document from top to bottom. The same document always gives the same chunks."""
     if corpus is Corpus.SESSIONS:
         # A message that begins with a number sign is no heading.
-        pieces: Sequence[_Piece] = [_piece(line) for line in document.lines]
+        groups: Iterable[tuple[list[_Piece], Annotations]] = (
+            (group, PLAIN) for group in _by_line([_piece(line) for line in document.lines])
+        )
     elif document.curated:
-        yield from _split_curated(document, corpus, chunking)
-        return
+        groups = _curated(document.lines)
     else:
-        pieces = _with_headings(document.lines, _scanned(document.lines))
-    for group in _by_class(pieces):
-        for window in _windows(group, chunking):
-            yield _chunk(document.path, corpus, window)
+        groups = ((group, PLAIN) for group in _by_line(_with_headings(document.lines, _scanned(document.lines))))
+    for group, notes in groups:
+        text = "\n".join(piece.text for piece in group).rstrip()
+        heading = group[0].heading if document.curated else group[-1].heading
+        yield Chunk(
+            path=document.path,
+            corpus=corpus,
+            start_line=group[0].number,
+            end_line=group[-1].number,
+            text=text,
+            heading=heading,
+            hash=sha256(embedded_text(heading, text, curated=document.curated)),
+            provenance=_common(group),
+            annotations=notes,
+        )
 
 
-def embedded_text(heading: str, text: str) -> str:
-    """Return what an embedder is given for a chunk: its headings, unless it begins with them, and its text."""
+def heading_above(heading: str, text: str) -> str:
+    """Return the path of headings without the last one where the text itself begins with it."""
     path = heading.split(BETWEEN_HEADINGS) if heading else []
-    if path and text.partition("\n")[0].strip("# \t") == path[-1]:
+    while path and text.startswith("#") and f"{path[-1]}\n" in f"{text}\n":
         path.pop()
-    return printable("\n".join([*([BETWEEN_HEADINGS.join(path)] if path else []), text]))
+    return BETWEEN_HEADINGS.join(path)
 
 
-def _chunk(path: str, corpus: Corpus, pieces: Sequence[_Piece], notes: Annotations = PLAIN) -> Chunk:
-    text = "\n".join(piece.text for piece in pieces).rstrip()
-    heading = pieces[0].heading
-    return Chunk(
-        path=path,
-        corpus=corpus,
-        start_line=pieces[0].number,
-        end_line=pieces[-1].number,
-        text=text,
-        heading=heading,
-        hash=sha256(embedded_text(heading, text)),
-        provenance=_common(pieces),
-        annotations=notes,
-    )
+def embedded_text(heading: str, text: str, *, curated: bool) -> str:
+    """Return what an embedder is given for a chunk: its text, and for an entry of a curated file its headings.
+
+    Entries are written to be read under their heading; lines of notes and messages are not, and a date or a title
+    before each of them makes them all alike.
+    """
+    above = heading_above(heading, text) if curated else ""
+    return printable(f"{above}\n{text}" if above else text)
 
 
-def _common(pieces: Sequence[_Piece]) -> Provenance:
-    first = pieces[0].provenance
-    if all(piece.provenance is first for piece in pieces):
+def pieces(text: str) -> list[str]:
+    """Return the parts of a text that get a vector each; the whole of it where it is short."""
+    if _bytes(text) <= WHOLE_BYTES:
+        return [text]
+    found: list[str] = []
+    size = 0
+    for sentence in _sentences(text):
+        cost = _bytes(sentence) + 1
+        if found and size + cost <= PIECE_BYTES:
+            found[-1] += f" {sentence}"
+            size += cost
+        else:
+            found.append(sentence)
+            size = cost
+    return found
+
+
+def _sentences(text: str) -> Iterator[str]:
+    for sentence in _SENTENCE.split(text):
+        rest = sentence.strip()
+        while _bytes(rest) > PIECE_BYTES:
+            end = len(rest.encode("utf-8", "replace")[:PIECE_BYTES].decode("utf-8", "ignore"))
+            blank = rest.rfind(" ", int(end * CUT_FROM), end)
+            end = blank if blank > 0 else end
+            yield rest[:end]
+            rest = rest[end:].lstrip()
+        if rest:
+            yield rest
+
+
+def _bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+
+
+def _common(group: Sequence[_Piece]) -> Provenance:
+    first = group[0].provenance
+    if all(piece.provenance is first for piece in group):
         return first
-    distinct = dict.fromkeys(piece.provenance for piece in pieces if not piece.blank)
+    distinct = dict.fromkeys(piece.provenance for piece in group if not piece.blank)
     return next(iter(distinct)) if len(distinct) == 1 else merge(distinct)
 
 
@@ -104,120 +152,73 @@ def _scanned(lines: Sequence[SourceLine]) -> Document:
 
 
 def _with_headings(lines: Sequence[SourceLine], scanned: Document) -> list[_Piece]:
-    stack: list[tuple[int, str]] = []
-    heading = ""
-    pieces = []
+    """Return the lines, each with the headings above it; above a trusted line only those that are trusted count."""
+    stack: list[tuple[int, str, bool]] = []
+    every = own = ""
+    found = []
     for line, seen in zip(lines, scanned.lines, strict=True):
+        trusted = is_trusted(line.provenance.origin)
         level = seen.level if seen.kind is LineKind.HEADING else 0
         if level:
-            heading = _push(stack, level, seen.title)
-        pieces.append(_Piece(line.number, storable(line.text), line.provenance, heading, level))
-    return pieces
+            while stack and stack[-1][0] >= level:
+                stack.pop()
+            stack.append((level, storable(seen.title), trusted))
+            every = BETWEEN_HEADINGS.join(title for _, title, _ in stack if title)
+            own = BETWEEN_HEADINGS.join(title for _, title, known in stack if title and known)
+        heading = own if trusted else every
+        found.append(_Piece(line.number, storable(line.text), line.provenance, heading, level))
+    return found
 
 
-def _push(stack: list[tuple[int, str]], level: int, title: str) -> str:
-    """Enter a heading and return the path to it."""
-    while stack and stack[-1][0] >= level:
-        stack.pop()
-    stack.append((level, storable(title)))
-    return BETWEEN_HEADINGS.join(title for _, title in stack if title)
+def _by_line(found: Iterable[_Piece]) -> Iterator[list[_Piece]]:
+    """Yield each line by itself, a heading with the line below it, and a wordless one with the line above it.
 
-
-def _by_class(pieces: Iterable[_Piece]) -> Iterator[list[_Piece]]:
-    """Split where the provenance class or the session kind changes; blank lines change nothing."""
+    A heading with nothing of its own below stands for itself. Nothing joins lines of two classes.
+    """
     group: list[_Piece] = []
-    current: object = None
-    for piece in pieces:
-        if not piece.blank:
-            own = (piece.provenance.origin, piece.provenance.kind)
-            if current is not None and own != current:
-                yield group
-                group = []
-            current = own
-        group.append(piece)
+    for piece in found:
+        if piece.blank:
+            continue
+        if group and _belongs(piece, group):
+            group.append(piece)
+            continue
+        if group:
+            yield group
+        group = [piece]
     if group:
         yield group
 
 
-def _windows(pieces: Sequence[_Piece], chunking: Chunking) -> Iterator[list[_Piece]]:
-    """Yield runs of lines of at most the chunk length, each repeating some lines of the one before."""
-    limit = max(chunking.tokens, LEAST_TOKENS) * BYTES_PER_TOKEN
-    overlap = min(chunking.overlap * BYTES_PER_TOKEN, limit // 2)
-    window: list[_Piece] = []
-    size = 0
-    fresh = False
-    for piece in pieces:
-        cost = piece.cost
-        starts = piece.level > 0 and any(not one.level and not one.blank for one in window)
-        starts = starts and (piece.level <= TOP_LEVEL or size * 2 >= limit)
-        if window and (starts or size + cost > limit + 1):
-            if fresh:
-                yield from _trimmed(window)
-            window = [] if starts else _tail(window, min(overlap, limit - cost))
-            size = sum(one.cost for one in window)
-            fresh = False
-        if cost > limit + 1:
-            yield from ([one] for one in _cut(piece, limit, overlap))
-            window, size = [], 0
-            continue
-        window.append(piece)
-        size += cost
-        fresh = fresh or not piece.blank
-    if fresh:
-        yield from _trimmed(window)
+def _belongs(piece: _Piece, group: Sequence[_Piece]) -> bool:
+    """Say whether a line stands in one chunk with the lines right above it."""
+    if piece.born != group[-1].born:
+        return False
+    waits = all(one.level or one.wordless for one in group)
+    if piece.level:
+        return waits and all(one.level < piece.level for one in group)
+    return waits or piece.wordless
 
 
-def _tail(window: Sequence[_Piece], room: int) -> list[_Piece]:
-    taken = 0
-    start = len(window)
-    while start and taken + window[start - 1].cost <= room:
-        start -= 1
-        taken += window[start].cost
-    return list(window[start:])
+def _curated(lines: Sequence[SourceLine]) -> Iterator[tuple[list[_Piece], Annotations]]:
+    """Yield one group an entry and one a paragraph between entries, split where the class changes."""
+    for block, notes in _blocks(lines):
+        group: list[_Piece] = []
+        for piece in block:
+            if not piece.blank and any(not one.blank and one.born != piece.born for one in group):
+                yield from _trimmed(group, notes)
+                group = []
+            group.append(piece)
+        yield from _trimmed(group, notes)
 
 
-def _trimmed(window: Sequence[_Piece]) -> Iterator[list[_Piece]]:
-    first, last = 0, len(window)
-    while first < last and window[first].blank:
+def _trimmed(group: Sequence[_Piece], notes: Annotations) -> Iterator[tuple[list[_Piece], Annotations]]:
+    first, last = 0, len(group)
+    while first < last and group[first].blank:
         first += 1
-    while last > first and window[last - 1].blank:
+    while last > first and group[last - 1].blank:
         last -= 1
     if first < last:
-        yield list(window[first:last])
-
-
-def _bytes(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode("utf-8"))
-
-
-def _cut(piece: _Piece, limit: int, overlap: int) -> Iterator[_Piece]:
-    """Cut one long line at word ends; each piece keeps its number and repeats the end of the one before."""
-    text, start = piece.text, 0
-    while start < len(text):
-        end = start + len(_head(text[start : start + limit], limit))
-        if end < len(text):
-            blank = text.rfind(" ", start + int((end - start) * CUT_FROM), end)
-            end = blank + 1 if blank >= 0 else end
-        part = text[start:end]
-        if not part.isspace():
-            yield _Piece(piece.number, part.strip(), piece.provenance, piece.heading)
-        if end >= len(text):
-            return
-        repeated = part.encode("utf-8")[-overlap or limit :].decode("utf-8", "ignore")
-        blank = repeated.find(" ")
-        start = end - len(repeated) + (blank + 1 if 0 <= blank < len(repeated) - 1 else 0)
-
-
-def _head(text: str, limit: int) -> str:
-    return text if text.isascii() else text.encode("utf-8")[:limit].decode("utf-8", "ignore")
-
-
-def _split_curated(document: SourceDocument, corpus: Corpus, chunking: Chunking) -> Iterator[Chunk]:
-    """Yield one chunk an entry and one a paragraph between entries; long ones are cut, short ones never joined."""
-    for block, notes in _blocks(document.lines):
-        for group in _by_class(block):
-            for window in _windows(group, chunking):
-                yield _chunk(document.path, corpus, window, notes)
+        yield list(group[first:last]), notes
 
 
 def _blocks(lines: Sequence[SourceLine]) -> Iterator[tuple[list[_Piece], Annotations]]:
@@ -226,19 +227,19 @@ def _blocks(lines: Sequence[SourceLine]) -> Iterator[tuple[list[_Piece], Annotat
     A heading with entries below it is carried by those; one with nothing below it stands for itself.
     """
     scanned = _scanned(lines)
-    pieces = _with_headings(lines, scanned)
+    found = _with_headings(lines, scanned)
     entry_at = {entry.start_line: entry for entry in entries(scanned)}
     paragraph: list[_Piece] = []
     at = 1
-    while at <= len(pieces):
-        line, piece = scanned.lines[at - 1], pieces[at - 1]
+    while at <= len(found):
+        line, piece = scanned.lines[at - 1], found[at - 1]
         has_body = any(not one.level for one in paragraph)
         if entry := entry_at.get(at):
             if has_body:
                 yield paragraph, PLAIN
             paragraph = []
             last = entry.end_line
-            own = zip(scanned.lines[at - 1 : last], pieces[at - 1 : last], strict=True)
+            own = zip(scanned.lines[at - 1 : last], found[at - 1 : last], strict=True)
             yield list(_readable(own, "- ")), entry.annotations
             at = last + 1
             continue

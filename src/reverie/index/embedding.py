@@ -2,7 +2,8 @@
 
 Vectors belong to a text (by its hash) in the space of one embedder. They are committed as they are made, so a killed
 run goes on where it stopped. A text that the embedder refuses gets a row without a vector and is not tried again
-until the index is forced; an embedder that is down stops the filling and costs nothing that was there.
+until the index is forced; an embedder that is down stops the filling and costs nothing that was there. A long text
+has a vector for each of its pieces, one behind the other in one row.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from reverie.core.errors import EmbedderUnavailable
 from reverie.core.types import Embedder
-from reverie.index.chunker import embedded_text
+from reverie.index.chunker import embedded_text, pieces
 from reverie.index.identity import EmbedderIdentity
-from reverie.index.vectors import to_blob
+from reverie.index.matrix import to_blob
 from reverie.store.database import Database
 
 _SPACE = "SELECT id FROM space WHERE identity = ?"
@@ -23,7 +25,8 @@ _ADD_SPACE = "INSERT INTO space (identity, dimension) VALUES (?, ?) RETURNING id
 _KNOWN = "SELECT lower(hex(hash)) FROM embedding WHERE space = ? AND hash IN (SELECT unhex(value) FROM json_each(?))"
 _STORE = "INSERT INTO embedding (space, hash, vector) VALUES (?, ?, ?) ON CONFLICT (space, hash) DO NOTHING"
 _BACKLOG = (
-    "SELECT c.id, c.hash, c.heading, t.text FROM chunk c JOIN chunk_text t ON t.id = c.id WHERE c.id > ? "
+    "SELECT c.id, c.hash, c.heading, t.text, s.curated FROM chunk c JOIN chunk_text t ON t.id = c.id "
+    "JOIN source s ON s.id = c.source_id WHERE c.id > ? "
     "AND NOT EXISTS (SELECT 1 FROM embedding e WHERE e.space = ? AND e.hash = c.hash) ORDER BY c.id LIMIT ?"
 )
 _WAITING = (
@@ -124,7 +127,10 @@ class EmbeddingCache:
         """Yield texts of published chunks that have no vector yet, by hash, a window at a time."""
         while rows := self._database.rows(_BACKLOG, (after, self._space, WINDOW)):
             after = rows[-1][0]
-            yield {digest.hex(): embedded_text(heading, text) for _, digest, heading, text in rows}
+            yield {
+                digest.hex(): embedded_text(heading, text, curated=bool(curated))
+                for _, digest, heading, text, curated in rows
+            }
 
     def fill(self, texts: dict[str, str], filling: Filling, *, publish: bool) -> None:
         """Embed texts by hash and commit each batch; stops, with the reason, when the embedder is down.
@@ -132,29 +138,44 @@ class EmbeddingCache:
         ``publish`` says that chunks already wait for these vectors, so that readers must be told of each batch.
         """
         order = sorted(texts, key=lambda digest: (len(texts[digest]), digest))
-        for start in range(0, len(order), BATCH):
-            batch = order[start : start + BATCH]
-            try:
-                self._store(batch, [texts[digest] for digest in batch], filling, publish)
-            except EmbedderUnavailable as error:
-                filling.failure = str(error)
-                return
+        parts = {digest: pieces(texts[digest]) for digest in order}
+        batch: list[str] = []
+        waiting = 0
+        try:
+            for digest in order:
+                if batch and waiting + len(parts[digest]) > BATCH:
+                    self._store(batch, parts, filling, publish)
+                    batch, waiting = [], 0
+                batch.append(digest)
+                waiting += len(parts[digest])
+            if batch:
+                self._store(batch, parts, filling, publish)
+        except EmbedderUnavailable as error:
+            filling.failure = str(error)
 
-    def _store(self, hashes: Sequence[str], texts: Sequence[str], filling: Filling, publish: bool) -> None:
-        """Embed and commit one batch; a refused one is halved until the text that is at fault stands alone."""
-        blobs = self._embed(texts)
-        if blobs is None and len(texts) > 1:
-            half = len(texts) // 2
-            self._store(hashes[:half], texts[:half], filling, publish)
-            self._store(hashes[half:], texts[half:], filling, publish)
-            return
-        rows = list(zip(hashes, blobs or [None], strict=True))
+    def _store(self, batch: Sequence[str], parts: dict[str, list[str]], filling: Filling, publish: bool) -> None:
+        """Embed and commit one batch. A text has a vector if any of its pieces has."""
+        blobs = iter(self._vectors([piece for digest in batch for piece in parts[digest]]))
+        rows = [(digest, b"".join(filter(None, islice(blobs, len(parts[digest])))) or None) for digest in batch]
         with self._database.transaction():
             self._database.executemany(_STORE, [(self._space, bytes.fromhex(digest), blob) for digest, blob in rows])
             if publish:
                 self._database.execute(_BUMP)
         filling.made += sum(blob is not None for _, blob in rows)
         filling.refused.extend(digest for digest, blob in rows if blob is None)
+
+    def _vectors(self, texts: Sequence[str]) -> list[bytes | None]:
+        """Embed texts, at most a batch a call; a refused batch is halved until the text at fault stands alone."""
+        if len(texts) > BATCH:
+            rest = range(0, len(texts), BATCH)
+            return [blob for start in rest for blob in self._vectors(texts[start : start + BATCH])]
+        blobs = self._embed(texts)
+        if blobs is not None:
+            return blobs
+        if len(texts) == 1:
+            return [None]
+        half = len(texts) // 2
+        return self._vectors(texts[:half]) + self._vectors(texts[half:])
 
     def _embed(self, texts: Sequence[str]) -> list[bytes | None] | None:
         """Return the vectors of a batch as stored; ``None`` if the embedder refused the batch as a whole."""

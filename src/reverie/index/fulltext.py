@@ -1,187 +1,290 @@
-"""The keyword leg: any text of a person made into an FTS5 query, and the ranked answer.
+"""The keyword leg: what the words of a question have to do with every chunk, counted on three levels.
 
-The index holds stems and single CJK characters (:func:`reverie.core.language.index_form`), so a query word becomes
-every stem that it may have, joined by OR. What stands together in the query (``load_user_prefs``, ``km/h``, a quoted
-phrase, neighbouring CJK characters) is asked for as a phrase as well, which ranks a literal match first. Only words
-that we made ourselves reach FTS5, each in quotes, so no text can be a syntax error.
+Trusted text and all other text are searched apart, each half with its own counts of words.
+
+The index holds stems and single CJK characters (:func:`reverie.core.language.index_form`), so a query word becomes the
+stems that it may have, in the language of the question and in those that the index is written in, and in no other. A
+stem of a language that hardly occurs is rare by accident, and BM25 takes what is rare for what matters.
+
+What stands together in the query (``load_user_prefs``, ``km/h``, a quoted phrase, neighbouring words) is looked for as
+a phrase as well, which ranks a literal match first; so are neighbouring CJK characters, which are words more often
+than single ones.
+
+What answers a question often names its subject a line earlier. So a chunk gets its own BM25, that of its best context
+and that of its document, added up. One list of places serves all three: a context and a document hold what their
+chunks hold, and what their heading or their path says counts beside it.
 """
 
 from __future__ import annotations
 
 import itertools
-import re
-from collections.abc import Iterable
+import json
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from reverie.core.language import STEMMED, is_cjk, is_stop, stem, tokens, variants
-from reverie.index.rows import Filters, LegHit, ranked, revision, tally
+import numpy as np
+
+from reverie.core.language import guess, is_cjk, stem, variants
+from reverie.index.bm25 import Counted, Level
+from reverie.index.layout import Columns, ContextField, Field, Layouts, ranges
+from reverie.index.places import Places
+from reverie.index.query import Words, parse
+from reverie.index.rows import Filters, LegHits
+from reverie.index.schema import HALVES
 from reverie.store.database import Database
 
-_MATCH = "SELECT rowid, bm25(chunk_fts, {weights}) AS cost FROM chunk_fts WHERE chunk_fts MATCH ? ORDER BY cost LIMIT ?"
-_MATCH_FILTERED = (
-    "SELECT chunk_fts.rowid, bm25(chunk_fts, {weights}) AS cost FROM chunk_fts "
-    "CROSS JOIN chunk c ON c.id = chunk_fts.rowid CROSS JOIN source s ON s.id = c.source_id "
-    "WHERE chunk_fts MATCH ? AND {where} ORDER BY cost LIMIT ?"
-)
-_FREQUENCY = "SELECT doc FROM chunk_vocabulary WHERE term = ?"
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
-#: Weights of body, heading and path in BM25. A heading or a path says what a text is about, but in few words.
-WEIGHTS = (1.0, 0.6, 0.4)
+_FREQUENCY = "SELECT v.term, v.doc FROM json_each(?) j CROSS JOIN {half}_chunk_vocabulary v ON v.term = j.value"
+_SPOKEN = "SELECT language, chunks FROM spoken WHERE trusted = ?"
 
-#: Of a longer query the beginning and the end are read; a question stands at one of them.
-QUERY_CHARACTERS = 8_000
+#: Weights of what stands beside the text in BM25. A heading or a path says what a text is about, but in few words.
+HEADING_WEIGHT = 0.6
+PATH_WEIGHT = 0.4
+#: What a single CJK character counts; by itself it is part of many words.
+SINGLE_WEIGHT = 0.3
+#: A language in which a smaller part of the chunks is written does not give stems to a query.
+LANGUAGE_SHARE = 0.03
+
 #: How many different words are looked up, and how many of them, the rarest, are searched for.
 WORDS_LOOKED_UP = 240
-WORDS_SEARCHED = 32
-PHRASES_SEARCHED = 24
-PHRASE_LENGTH = 12
-#: Words are added, rarest first, until so many matching rows are to be ranked (about a microsecond each), but some
-#: words always: what a larger index loses by it are common words, which hardly tell one row from another.
-ROWS_RANKED = 10_000
+TERMS_COUNTED = 1_000
+WORDS_SEARCHED = 64
+PHRASES_SEARCHED = 64
+#: In an index of more chunks than this, words that a quarter of them hold go, and words are added, rarest first, until
+#: they stand in so many chunks, but some words always: what a larger index loses by it are common words, which hardly
+#: tell one chunk from another.
+SMALL_INDEX = 20_000
+COMMON_PART = 4
+CHUNKS_COUNTED = 20_000
 WORDS_ALWAYS = 3
 FREQUENCIES_KEPT = 20_000
-
-_QUOTED = re.compile('"([^"]+)"|“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»|「([^」]+)」|『([^』]+)』')
-#: Marks that make a name of what they stand beside (C++, C#), so that even a stop word is meant.
-_NAMING = re.compile(r"[+#]")
+DECIMALS = 9
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
-    """What a text asks for: single words, and sequences of words that should stand together. Both without repeats."""
+class Terms:
+    """What is looked for, each a word or several in a row: in a chunk, around it as well, and single characters."""
 
-    words: tuple[str, ...]
-    phrases: tuple[tuple[str, ...], ...]
-
-
-def parse(text: str) -> Query:
-    """Return the words and phrases of any text. Stop words go, unless there is nothing else."""
-    text = _bounded(text)
-    strong, weak = _collect(text, keep_stops=False)
-    if not strong and not weak:
-        strong, weak = _collect(text, keep_stops=True)
-    quoted = [tuple(tokens(next(filter(None, groups)))) for groups in _QUOTED.findall(text)]
-    phrases = [phrase[:PHRASE_LENGTH] for phrase in (*quoted, *weak) if len(phrase) > 1]
-    return Query(tuple(dict.fromkeys(strong)), tuple(dict.fromkeys(phrases)))
+    line: tuple[Words, ...]
+    around: frozenset[Words]
+    singles: tuple[Words, ...]
 
 
-def _bounded(text: str) -> str:
-    if len(text) <= 2 * QUERY_CHARACTERS:
-        return text
-    return f"{text[:QUERY_CHARACTERS]} {text[-QUERY_CHARACTERS:]}"
+@dataclass(frozen=True)
+class _Half:
+    """One half of the chunks, with what BM25 has to know of its three levels."""
 
+    columns: Columns
+    inside: NDArray[np.bool_]
 
-def _collect(text: str, *, keep_stops: bool) -> tuple[list[str], list[tuple[str, ...]]]:
-    words: list[str] = []
-    phrases: list[tuple[str, ...]] = []
-    for piece in text.split():
-        meant = keep_stops or _NAMING.search(piece) is not None
-        for run in _runs(tokens(piece)):
-            if is_cjk(run[0]):
-                _add_cjk(run, words, phrases, keep_stops=keep_stops)
-                continue
-            kept = [word for word in run if meant or not is_stop(word)]
-            words.extend(kept)
-            if kept:
-                phrases.append(run)
-    return words, phrases
+    @cached_property
+    def lines(self) -> Level:
+        return Level.of(self.columns[Field.TOKENS], self.inside)
 
+    @cached_property
+    def contexts(self) -> Level:
+        first, end = self.columns.context_rows
+        sums = np.concatenate(([0], np.cumsum(self.columns[Field.TOKENS])))
+        counted = self.inside[first] if len(first) else np.zeros(0, np.bool_)
+        return Level.of(sums[end] - sums[first] + self.columns.contexts[ContextField.TOKENS], counted)
 
-def _runs(found: list[str]) -> Iterable[tuple[str, ...]]:
-    """Split the words of a piece where CJK and other scripts meet."""
-    start = 0
-    for at in range(1, len(found) + 1):
-        if at == len(found) or is_cjk(found[at]) != is_cjk(found[start]):
-            yield tuple(found[start:at])
-            start = at
+    @cached_property
+    def documents(self) -> Level:
+        found = self.columns
+        count = len(found.documents)
+        tokens = np.bincount(found.document, found[Field.TOKENS] * self.inside, count).astype(np.int64)
+        present = np.bincount(found.document, self.inside, count) > 0
+        paths = np.array([one.path_tokens for one in found.documents], np.int64)
+        return Level.of(tokens + paths, present)
 
-
-def _add_cjk(run: tuple[str, ...], words: list[str], phrases: list[tuple[str, ...]], *, keep_stops: bool) -> None:
-    if len(run) == 1:
-        if keep_stops or not is_stop(run[0]):
-            words.append(run[0])
-        return
-    if len(run) <= 4 and (keep_stops or not all(map(is_stop, run))):
-        phrases.append(run)
-    phrases.extend(
-        pair for pair in itertools.pairwise(run) if keep_stops or not (is_stop(pair[0]) and is_stop(pair[1]))
-    )
+    @cached_property
+    def first_rows(self) -> NDArray[np.int64]:
+        """Return the first row of each document in this half; -1 where it has none."""
+        found = np.full(len(self.columns.documents), -1, np.int64)
+        rows = np.flatnonzero(self.inside)[::-1]
+        found[self.columns.document[rows]] = rows
+        return found
 
 
 class Fulltext:
-    """The keyword leg over one database. Remembers how frequent words are until the index changes."""
+    """The keyword leg over one half of a database. Remembers where words stand until the index changes."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, layouts: Layouts, trusted: bool) -> None:
+        half = HALVES[trusted]
         self._database = database
-        self._revision = -1
+        self._layouts = layouts
+        self._trusted = trusted
+        self._frequency_sql = _FREQUENCY.format(half=half)
+        self._chunks = Places(database, f"{half}_chunk_places")
+        self._headings = Places(database, f"{half}_heading_places")
+        self._paths = Places(database, f"{half}_path_places")
+        self._half: _Half | None = None
         self._frequencies: dict[str, int] = {}
+        self._spoken: tuple[str, ...] = ()
+        self._stemmed: tuple[str, ...] = ()
+        self._size = 0
 
-    def leg(self, text: str, filters: Filters, limit: int) -> list[LegHit]:
-        """Return the best chunks for any text, at most ``limit``; scores are positive, higher is better."""
-        expression = self.expression(text)
-        if not expression or limit < 1:
-            return []
-        where, values = filters.where(tally(self._database))
-        weights = ", ".join(map(str, WEIGHTS))
-        sql = (_MATCH_FILTERED if where else _MATCH).format(weights=weights, where=where)
-        # Some more than asked for, so that chunks with the same score are cut by content, not by row id.
-        ask = limit + 32
-        while True:
-            rows = self._database.rows(sql, (expression, *values, ask))
-            if len(rows) < ask or rows[limit - 1][1] != rows[-1][1]:
-                break
-            ask *= 4
-        return ranked(self._database, [(ident, _score(cost)) for ident, cost in rows], limit)
+    def leg(self, text: str, filters: Filters, limit: int) -> LegHits:
+        """Return the best chunks for any text, at most ``limit``; scores are positive, higher is better.
 
-    def expression(self, text: str) -> str:
-        """Return the FTS5 query for a text; empty if nothing in the index can match."""
-        self._forget_if_changed()
+        The score of a chunk is its own BM25, that of its best context and that of its document, added up.
+        """
+        half = self._refreshed()
+        if limit < 1 or not half.inside.any():
+            return LegHits.none()
+        terms = self.terms(text)
+        lines, contexts, documents, named = self._scores(half, terms)
+        columns = half.columns
+        flat, starts = columns.context_of
+        best = np.maximum.reduceat(contexts[flat], starts[:-1])
+        found = (lines > 0) | (best > 0)
+        found[half.first_rows[named]] = True
+        found &= half.inside
+        allowed = columns.allowed(filters)
+        rows = np.flatnonzero(found if allowed is None else found & allowed)
+        scores = np.round(lines[rows] + best[rows] + documents[columns.document[rows]], DECIMALS)
+        if limit < len(rows):
+            kept = scores >= np.partition(scores, -limit)[-limit]
+            rows, scores = rows[kept], scores[kept]
+        order = columns.ordered(rows, scores)[:limit]
+        rows, scores = rows[order], scores[order]
+        return LegHits(columns[Field.ID][rows], scores, np.zeros(len(rows)), np.full(len(rows), self._trusted))
+
+    # --- the three levels ---
+
+    def _scores(
+        self, half: _Half, terms: Terms
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+        """Return the BM25 of every chunk, context and document, and the documents that are found by their path."""
+        columns = half.columns
+        asked = [*terms.line, *terms.singles]
+        weights = np.array([1.0] * len(terms.line) + [SINGLE_WEIGHT] * len(terms.singles))
+        single = frozenset(terms.singles)
+        wide = np.array([words in terms.around or words in single for words in asked], np.bool_)
+        for places in (self._chunks, self._headings, self._paths):
+            places.look_up(dict.fromkeys(itertools.chain.from_iterable(asked)))
+        chunks = _counted(self._chunks, asked, columns.rows)
+        lines = half.lines.scores(chunks, weights)
+        around = chunks.of_terms(wide)
+        flat, starts = columns.context_of
+        sizes = starts[around.texts + 1] - starts[around.texts]
+        inside = Counted(
+            np.repeat(around.terms, sizes), flat[ranges(starts[around.texts], sizes)], np.repeat(around.counts, sizes)
+        )
+        headings = _counted(self._headings, asked, columns.context_numbers).of_terms(wide)
+        contexts = half.contexts.scores(inside.joined(headings, HEADING_WEIGHT), weights)
+        paths = _counted(self._paths, asked, columns.document_numbers).of_terms(wide)
+        inside = Counted(around.terms, columns.document[around.texts], around.counts)
+        documents = half.documents.scores(inside.joined(paths, PATH_WEIGHT), weights)
+        return lines, contexts, documents, np.unique(paths.texts)
+
+    # --- the query ---
+
+    def terms(self, text: str) -> Terms:
+        """Return what is looked for; empty where nothing in the index can match."""
+        half = self._refreshed()
         query = parse(text)
-        terms = self._words(query.words)
-        terms.extend(self._phrases(query.phrases))
-        return " OR ".join(dict.fromkeys(terms))
+        self._stemmed = tuple(dict.fromkeys((guess(query.every), *self._spoken)))
+        self._size = half.lines.count
+        asked = [*query.words, *query.singles, *itertools.chain(*query.literals, *query.phrases, *query.pairs)]
+        self._count(stem(word, language) for word in asked[:TERMS_COUNTED] for language in self._stemmed)
+        words = self._words(query.words)
+        pairs = self._phrases(query.pairs)
+        literals = self._phrases(query.literals)
+        phrases = self._phrases(query.phrases)
+        singles = dict.fromkeys((one,) for one in query.singles[:WORDS_LOOKED_UP] if self._known(one))
+        around = dict.fromkeys([*words, *pairs, *literals])
+        return Terms(tuple(dict.fromkeys([*around, *phrases])), frozenset(around), tuple(singles))
 
-    def _words(self, words: tuple[str, ...]) -> list[str]:
+    def _words(self, words: Sequence[str]) -> list[Words]:
         if len(words) > WORDS_LOOKED_UP:
-            words = words[: WORDS_LOOKED_UP // 2] + words[-WORDS_LOOKED_UP // 2 :]
-        found: list[tuple[int, int, list[str]]] = []
+            words = [*words[: WORDS_LOOKED_UP // 2], *words[-WORDS_LOOKED_UP // 2 :]]
+        found: list[tuple[int, int, list[Words]]] = []
         for order, word in enumerate(words):
-            forms = {form: self._frequency(form) for form in variants(word)}
-            if present := [form for form, count in forms.items() if count]:
-                found.append((sum(forms.values()), order, present))
-        terms: list[str] = []
-        rows = 0
-        for taken, (count, _, present) in enumerate(sorted(found)[:WORDS_SEARCHED]):
-            if taken >= WORDS_ALWAYS and rows + count > ROWS_RANKED:
-                break
-            rows += count
-            terms.extend(f'"{form}"' for form in present)
+            if forms := self._forms(word):
+                found.append((sum(map(self._frequency, forms)), order, [(form,) for form in forms]))
+        return self._rarest(found, WORDS_SEARCHED)
+
+    def _phrases(self, phrases: Sequence[Words]) -> list[Words]:
+        """Return phrases in each language whose stems the index knows; a chunk is stemmed in one language."""
+        found = []
+        for order, phrase in enumerate(phrases[:WORDS_LOOKED_UP]):
+            sequences = dict.fromkeys(tuple(stem(word, language) for word in phrase) for language in self._stemmed)
+            rarest = {sequence: min(map(self._frequency, sequence)) for sequence in sequences}
+            if present := [sequence for sequence, count in rarest.items() if count]:
+                found.append((max(rarest.values()), order, present))
+        return self._rarest(found, PHRASES_SEARCHED)
+
+    def _rarest(self, found: Sequence[tuple[int, int, list[Words]]], most: int) -> list[Words]:
+        """Return the rarest terms, given with their chunks and their place in the query; fewer in a large index."""
+        terms: list[Words] = []
+        chunks = 0
+        for taken, (count, _, forms) in enumerate(sorted(found)[:most]):
+            if self._size > SMALL_INDEX and taken >= WORDS_ALWAYS:
+                chunks += count
+                if chunks > CHUNKS_COUNTED or count * COMMON_PART > self._size:
+                    break
+            terms.extend(forms)
         return terms
 
-    def _phrases(self, phrases: tuple[tuple[str, ...], ...]) -> list[str]:
-        """Return phrases in each language whose stems the index knows; a chunk is stemmed in one language."""
-        found: list[tuple[int, int, list[str]]] = []
-        for order, phrase in enumerate(phrases[:WORDS_LOOKED_UP]):
-            sequences = dict.fromkeys(tuple(stem(word, language) for word in phrase) for language in STEMMED)
-            rarest = {sequence: min(map(self._frequency, sequence)) for sequence in sequences}
-            if present := [f'"{" ".join(sequence)}"' for sequence, count in rarest.items() if count]:
-                found.append((max(rarest.values()), order, present))
-        return [term for _, _, present in sorted(found)[:PHRASES_SEARCHED] for term in present]
+    def _forms(self, word: str) -> list[str]:
+        """Return the forms of a word that the index has."""
+        wanted = dict.fromkeys(stem(word, language) for language in self._stemmed)
+        found = [form for form in wanted if self._known(form)]
+        if found or is_cjk(word):
+            return found
+        # A word in no form of the languages at hand is looked for in those of all others.
+        return [form for form in variants(word) if self._known(form)]
+
+    def _known(self, term: str) -> bool:
+        """Say whether a term stands in a text, a heading or a path."""
+        if self._frequency(term):
+            return True
+        return any(len(places.of((term,))[0]) > 0 for places in (self._headings, self._paths))
 
     def _frequency(self, term: str) -> int:
-        known = self._frequencies.get(term)
-        if known is None:
-            known = int(self._database.value(_FREQUENCY, (term,)) or 0)
-            self._frequencies[term] = known
-        return known
+        """Return in how many chunks a term stands."""
+        if term not in self._frequencies:
+            self._count([term])
+        return self._frequencies[term]
 
-    def _forget_if_changed(self) -> None:
-        now = revision(self._database)
-        if now != self._revision or len(self._frequencies) > FREQUENCIES_KEPT:
+    def _count(self, terms: Iterable[str]) -> None:
+        """Learn in how many chunks terms stand, and where in headings and paths, all in one look."""
+        if len(self._frequencies) >= FREQUENCIES_KEPT:
             self._frequencies.clear()
-            self._revision = now
+        missing = [term for term in dict.fromkeys(terms) if term not in self._frequencies]
+        if missing:
+            self._frequencies |= dict.fromkeys(missing, 0)
+            self._frequencies |= dict(self._database.rows(self._frequency_sql, (json.dumps(missing),)))
+        self._headings.look_up(missing)
+        self._paths.look_up(missing)
+
+    def _refreshed(self) -> _Half:
+        """Return the half as the index is now; forget what was remembered of an older one."""
+        columns = self._layouts.current()
+        if self._half is None or self._half.columns is not columns:
+            self._half = _Half(columns, columns.trusted == self._trusted)
+            for places in (self._chunks, self._headings, self._paths):
+                places.forget()
+            self._frequencies.clear()
+            spoken: dict[str, int] = dict(self._database.rows(_SPOKEN, (self._trusted,)))
+            size = sum(spoken.values())
+            self._spoken = tuple(sorted(one for one, count in spoken.items() if count >= LANGUAGE_SHARE * size))
+        return self._half
 
 
-def _score(cost: float) -> float:
-    """Return BM25 as a positive number; rounded, so that equal chunks are equal in every index."""
-    return max(round(-cost, 12), 1e-12)
+def _counted(
+    places: Places, asked: Sequence[Words], numbers_of: Callable[[NDArray[np.int64]], NDArray[np.int64]]
+) -> Counted:
+    """Return how often each of what is asked for stands in which text; texts that are gone are left out."""
+    found = [places.of(words) for words in asked]
+    nothing = np.zeros(0, np.int64)
+    terms = np.repeat(np.arange(len(found)), [len(ids) for ids, _ in found])
+    texts = numbers_of(np.concatenate([nothing, *(ids for ids, _ in found)]))
+    counts = np.concatenate([nothing, *(counts for _, counts in found)]).astype(np.float64)
+    known = texts >= 0
+    return Counted(terms[known], texts[known], counts[known])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from reverie.core.errors import EmbedderUnavailable, IndexMismatch, StoreDamaged
 from reverie.core.types import Clock, Embedder, SearchRequest, Skipped, SourceProvider, SyncReport
-from reverie.index import rows
+from reverie.index import lines, rows
 from reverie.index.embedding import backlog, find_space, prune, refused, waiting
 from reverie.index.files import PATIENCE, IndexFile
 from reverie.index.fulltext import Fulltext
@@ -28,24 +28,38 @@ from reverie.index.identity import (
     read_identity,
 )
 from reverie.index.indexer import Indexer
-from reverie.index.rows import Counts, Filters, LegHit, StoredChunk
+from reverie.index.layout import Layouts
+from reverie.index.lines import Line, Neighbour
+from reverie.index.rows import Counts, Filters, LegHits, StoredChunk
+from reverie.index.schema import FULLTEXT_TABLES, HALVES
 from reverie.index.sync import Progress, SyncBudget
 from reverie.index.vectors import VectorTable
 from reverie.store.database import Database
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from reverie.core.types import Vector
 
 _RESET = """
-DELETE FROM chunk; DELETE FROM chunk_text; DELETE FROM source; DELETE FROM embedding; DELETE FROM space;
-DELETE FROM skipped; DELETE FROM meta; INSERT INTO chunk_fts (chunk_fts) VALUES ('delete-all');
+DELETE FROM chunk; DELETE FROM chunk_text; DELETE FROM context; DELETE FROM layout;
+DELETE FROM source; DELETE FROM embedding;
+DELETE FROM centre; DELETE FROM space; DELETE FROM skipped; DELETE FROM meta;
 UPDATE state SET revision = revision + 1, backlog = 0, orphans = 0;
 """
-_OPTIMIZE = "INSERT INTO chunk_fts (chunk_fts) VALUES ('optimize')"
+_TELL = "INSERT INTO {table} ({table}) VALUES ('{command}')"
 _NO_ORPHANS = "UPDATE state SET orphans = 0"
 _COUNTS = (
-    "SELECT (SELECT count(*) FROM chunk), (SELECT count(*) FROM chunk_text), (SELECT count(*) FROM chunk_fts_docsize), "
-    "(SELECT sum(chunks) FROM tally)"
+    "SELECT (SELECT count(*) FROM chunk), (SELECT count(*) FROM chunk_text), "
+    "(SELECT count(*) FROM trusted_chunk_fts_docsize) + (SELECT count(*) FROM untrusted_chunk_fts_docsize), "
+    "(SELECT sum(chunks) FROM tally), (SELECT sum(chunks) FROM spoken)"
+)
+_WORD_COUNTS = (
+    "SELECT (SELECT count(*) FROM context), "
+    "(SELECT count(*) FROM trusted_heading_fts_docsize) + (SELECT count(*) FROM untrusted_heading_fts_docsize), "
+    "(SELECT count(*) FROM (SELECT DISTINCT source_id, trusted FROM chunk)), "
+    "(SELECT count(*) FROM trusted_path_fts_docsize) + (SELECT count(*) FROM untrusted_path_fts_docsize)"
 )
 
 T = TypeVar("T")
@@ -90,7 +104,8 @@ class Index:
         self._reader = self._file.connect()
         self._opened = self._file.identity()
         self._writer: Database | None = None
-        self._fulltext = Fulltext(self._reader)
+        self._layouts = Layouts(self._reader)
+        self._fulltext = {trusted: Fulltext(self._reader, self._layouts, trusted) for trusted in HALVES}
         self._vectors: tuple[int, VectorTable] | None = None
         self._curated: tuple[int, list[StoredChunk]] = (-1, [])
 
@@ -131,7 +146,12 @@ class Index:
         Raises:
             StoreBusy: Another process is indexing.
         """
-        self._alone(lambda database: database.execute(_RESET))
+
+        def empty(database: Database) -> None:
+            database.execute(_RESET)
+            _tell(database, "delete-all")
+
+        self._alone(empty)
 
     def compact(self) -> None:
         """Remove what is left of deleted texts (stems, vectors, free pages) from the file, and make it small.
@@ -143,7 +163,7 @@ class Index:
         def tidy(database: Database) -> None:
             prune(database, 0)
             database.execute(_NO_ORPHANS)
-            database.execute(_OPTIMIZE)
+            _tell(database, "optimize")
 
         self._alone(tidy)
 
@@ -165,21 +185,37 @@ class Index:
 
     # --- searching ---
 
-    def keyword_leg(self, request: SearchRequest, limit: int) -> list[LegHit]:
-        """Return the chunks that hold words of the query, best first; never raises for the text of a query."""
-        return self._guarded(lambda: self._fulltext.leg(request.query, Filters.of(request), limit))
+    def keyword_leg(self, request: SearchRequest, limit: int) -> LegHits:
+        """Return the chunks that hold words of the query; never raises for the text of a query.
 
-    def vector_leg(self, vector: Vector, request: SearchRequest, limit: int) -> list[LegHit]:
-        """Return the chunks nearest to a query vector, best first; none while there is no vector to compare with.
+        The trusted ones come first, best first, then all others, best first: each half has its own ranks, its own
+        statistics and its own ``limit``.
+        """
+
+        def run() -> LegHits:
+            filters = Filters.of(request)
+            return LegHits.joined([half.leg(request.query, filters, limit) for half in self._fulltext.values()])
+
+        return self._guarded(run)
+
+    def vector_leg(
+        self, vector: Vector, request: SearchRequest, limit: int, also: NDArray[np.int64] | None = None
+    ) -> LegHits:
+        """Return the chunks that mean what the question means: the trusted ones first, then all others.
+
+        Each half has its own ranks and its own ``limit``, best first, and after these come those of ``also``. What is
+        usual is measured on the trusted ones. None while there is no vector to compare with.
 
         Raises:
             EmbedderUnavailable: The embedder cannot say who it is.
             IndexMismatch: The index has vectors of another embedder.
         """
 
-        def run() -> list[LegHit]:
+        def run() -> LegHits:
             table = self._vector_table()
-            return [] if table is None else table.leg(vector, Filters.of(request), limit)
+            if table is None:
+                return LegHits.none()
+            return table.leg(vector, request.query, Filters.of(request), limit, also)
 
         return self._guarded(run)
 
@@ -198,7 +234,7 @@ class Index:
             return None
         with self._lock:
             if self._vectors is None or self._vectors[0] != space:
-                self._vectors = (space, VectorTable(self._reader, space, identity.dimension))
+                self._vectors = (space, VectorTable(self._reader, self._layouts, space, identity.dimension))
             return self._vectors[1]
 
     def _own_identity(self) -> EmbedderIdentity:
@@ -227,9 +263,17 @@ class Index:
         """Return chunks in the order asked for, without those that are gone."""
         return self._guarded(lambda: rows.load(self._reader, ids))
 
-    def neighbours(self, chunk_id: int, before: int = 1, after: int = 1) -> list[StoredChunk]:
-        """Return a chunk between those around it in its document."""
-        return self._guarded(lambda: rows.neighbours(self._reader, chunk_id, before, after))
+    def traits(self, ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[str | None]]:
+        """Return of each chunk how many characters it has, and who says it, if it says so."""
+        return self._guarded(lambda: lines.traits(self._layouts.current(), ids))
+
+    def lines(self, ids: Sequence[int]) -> list[Line]:
+        """Return what is known of chunks besides their text, in the order asked for, without those that are gone."""
+        return self._guarded(lambda: lines.of_chunks(self._layouts.current(), ids))
+
+    def around(self, ids: Sequence[int], reach: int) -> dict[int, list[Neighbour]]:
+        """Return each chunk between those around it in its document, up to ``reach`` on each side."""
+        return self._guarded(lambda: lines.around(self._layouts.current(), ids, reach))
 
     def rows_of(self, path: str) -> list[StoredChunk]:
         """Return the chunks of one document, in order."""
@@ -306,11 +350,19 @@ class Index:
             with self._file.connect_to_check() as database:
                 if problems := database.integrity():
                     return problems
-                chunks, texts, words, counted = database.row(_COUNTS) or (0, 0, 0, 0)
+                chunks, texts, words, counted, spoken = database.row(_COUNTS) or (0, 0, 0, 0, 0)
+                contexts, context_words, sources, source_words = database.row(_WORD_COUNTS) or (0, 0, 0, 0)
         except StoreDamaged as error:
             return [str(error)]
-        found = (("text", texts), ("word", words), ("tally", counted))
-        return [f"{chunks} chunks have {number} {name} rows" for name, number in found if number != chunks]
+        compared = (
+            (chunks, "chunks", texts, "text"),
+            (chunks, "chunks", words, "word"),
+            (chunks, "chunks", counted, "tally"),
+            (chunks, "chunks", spoken or 0, "language"),
+            (contexts, "contexts", context_words, "word"),
+            (sources, "documents", source_words, "word"),
+        )
+        return [f"{count} {what} have {found} {name} rows" for count, what, found, name in compared if found != count]
 
     def close(self) -> None:
         """Let go of the file; the embedder belongs to the caller."""
@@ -340,3 +392,9 @@ class Index:
     def _reopen(self) -> None:
         self.close()
         self._connect()
+
+
+def _tell(database: Database, command: str) -> None:
+    """Give every table of words a command of FTS5."""
+    for table in FULLTEXT_TABLES:
+        database.execute(_TELL.format(table=table, command=command))

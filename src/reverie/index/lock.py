@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-
-from filelock import FileLock, Timeout
+from typing import TYPE_CHECKING
 
 from reverie.core.errors import StoreUnwritable
+
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 
 def acquire(path: Path, seconds: float) -> FileLock | None:
@@ -15,6 +17,9 @@ def acquire(path: Path, seconds: float) -> FileLock | None:
     Raises:
         StoreUnwritable: The lock file cannot be made.
     """
+    # Loaded here because it is slow to load, and a search that finds nothing new takes no lock.
+    from filelock import FileLock, Timeout
+
     # Not bound to a thread: a sync may be started in one and ended in another.
     lock = FileLock(path, timeout=seconds, thread_local=False)
     try:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
 
 from reverie.core.clock import as_utc
 from reverie.core.types import (
@@ -21,6 +23,9 @@ from reverie.core.types import (
 )
 from reverie.store.database import Database, Row
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 _COLUMNS = (
     "c.id, s.path, c.corpus, c.start_line, c.end_line, t.text, c.heading, c.hash, c.origin, c.kind, c.observed_at, "
     "c.session, c.sender, c.key, c.triggers, c.importance, c.project, c.invalid_project, c.review, c.entry_key, "
@@ -30,21 +35,12 @@ _FROM = "FROM chunk c JOIN source s ON s.id = c.source_id JOIN chunk_text t ON t
 _LOAD = f"SELECT {_COLUMNS} {_FROM} WHERE c.id IN (SELECT value FROM json_each(?))"
 _CURATED = f"SELECT {_COLUMNS} {_FROM} WHERE s.curated = 1 ORDER BY s.path, c.position"
 _OF_PATH = f"SELECT {_COLUMNS} {_FROM} WHERE s.path = ? ORDER BY c.corpus, c.position"
-_NEIGHBOURS = (
-    f"SELECT {_COLUMNS} FROM chunk o JOIN chunk c ON c.source_id = o.source_id "
-    "AND c.position BETWEEN o.position - ? AND o.position + ? "
-    "JOIN source s ON s.id = c.source_id JOIN chunk_text t ON t.id = c.id WHERE o.id = ? ORDER BY c.position"
-)
-_PLACES = (
-    "SELECT c.id, s.path, c.start_line, c.end_line, c.corpus FROM chunk c JOIN source s ON s.id = c.source_id "
-    "WHERE c.id IN (SELECT value FROM json_each(?))"
-)
 _NAMED = (
     "SELECT c.id, max(n.specificity) AS best FROM source_name n JOIN source s ON s.id = n.source_id "
     "JOIN chunk c ON c.source_id = s.id WHERE n.name = ? {where} GROUP BY c.id "
     "ORDER BY best DESC, s.path, c.position LIMIT ?"
 )
-_TALLY = "SELECT corpus, sources, chunks FROM tally"
+_TALLY = "SELECT corpus, sources, chunks, trusted FROM tally"
 _SKIPPED = "SELECT path, reason FROM skipped ORDER BY path"
 _REVISION = "SELECT revision FROM state"
 
@@ -55,9 +51,6 @@ NAMED_CHUNKS = 200
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-
-#: Where a chunk stands, for breaking ties by content: path, first line, last line, corpus.
-Place = tuple[str, int, int, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +66,75 @@ class StoredChunk:
 
 @dataclass(frozen=True, slots=True)
 class LegHit:
-    """One chunk as one leg sees it: its 1-based rank and a positive score."""
+    """One chunk as one leg sees it: its 1-based rank, a positive score, and for the vector leg what it adds up to.
+
+    ``evidence`` counts in standard deviations of all that was compared. ``trusted`` says which half it stands in:
+    ranks are those within one half.
+    """
 
     chunk_id: int
     rank: int
     score: float
+    evidence: float = 0.0
+    trusted: bool = True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LegHits(Sequence[LegHit]):
+    """The hits of one leg as arrays: the trusted half best first, then the other half best first."""
+
+    ids: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    evidence: NDArray[np.float64]
+    trusted: NDArray[np.bool_]
+
+    @classmethod
+    def none(cls) -> LegHits:
+        """Return no hits."""
+        return cls(np.zeros(0, np.int64), np.zeros(0), np.zeros(0), np.zeros(0, np.bool_))
+
+    @classmethod
+    def joined(cls, parts: Sequence[LegHits]) -> LegHits:
+        """Return the hits of several parts one after another."""
+        whole = [cls.none(), *parts]
+        return cls(
+            np.concatenate([one.ids for one in whole]),
+            np.concatenate([one.scores for one in whole]),
+            np.concatenate([one.evidence for one in whole]),
+            np.concatenate([one.trusted for one in whole]),
+        )
+
+    def half(self, trusted: bool) -> LegHits:
+        """Return the hits of one half."""
+        inside = self.trusted == trusted
+        return LegHits(self.ids[inside], self.scores[inside], self.evidence[inside], self.trusted[inside])
+
+    def __len__(self) -> int:
+        """Return how many hits there are."""
+        return len(self.ids)
+
+    @overload
+    def __getitem__(self, at: int) -> LegHit: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[LegHit]: ...
+
+    def __getitem__(self, at: int | slice) -> LegHit | list[LegHit]:
+        """Return a hit by its number, or some of them."""
+        if isinstance(at, slice):
+            return [self[number] for number in range(*at.indices(len(self)))]
+        trusted = bool(self.trusted[at])
+        rank = int((self.trusted[: range(len(self))[at] + 1] == trusted).sum())
+        return LegHit(int(self.ids[at]), rank, float(self.scores[at]), float(self.evidence[at]), trusted)
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How much the index holds of one corpus, or of both."""
+    """How much the index holds of one corpus; ``trusted`` of its chunks were born trusted."""
 
     sources: int = 0
     chunks: int = 0
+    trusted: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,11 +219,6 @@ def load(database: Database, ids: Sequence[int]) -> list[StoredChunk]:
     return [found[ident] for ident in ids if ident in found]
 
 
-def neighbours(database: Database, chunk_id: int, before: int = 1, after: int = 1) -> list[StoredChunk]:
-    """Return the chunk between those that stand before and after it in its document, in order."""
-    return [_stored(row) for row in database.rows(_NEIGHBOURS, (before, after, chunk_id))]
-
-
 def curated_rows(database: Database) -> list[StoredChunk]:
     """Return every chunk of the curated files, by path and position."""
     return [_stored(row) for row in database.rows(_CURATED)]
@@ -183,11 +227,6 @@ def curated_rows(database: Database) -> list[StoredChunk]:
 def rows_of(database: Database, path: str) -> list[StoredChunk]:
     """Return every chunk of one document, in order."""
     return [_stored(row) for row in database.rows(_OF_PATH, (storable(path),))]
-
-
-def places(database: Database, ids: Iterable[int]) -> dict[int, Place]:
-    """Return where chunks stand; used to break ties by content and never by row id."""
-    return {row[0]: row[1:] for row in database.rows(_PLACES, (json.dumps(list(ids)),))}
 
 
 def names_of(path: str) -> list[tuple[str, int]]:
@@ -211,7 +250,7 @@ def named(database: Database, query: str, filters: Filters) -> dict[int, int]:
 
 def tally(database: Database) -> dict[str, Counts]:
     """Return the counts of each corpus; costs the same however large the index is."""
-    return {corpus: Counts(sources, chunks) for corpus, sources, chunks in database.rows(_TALLY)}
+    return {corpus: Counts(*counts) for corpus, *counts in database.rows(_TALLY)}
 
 
 def skipped_rows(database: Database) -> list[tuple[str, str]]:
@@ -224,35 +263,13 @@ def revision(database: Database) -> int:
     return int(database.value(_REVISION))
 
 
-def ranked(database: Database, scored: Sequence[tuple[int, float]], limit: int) -> list[LegHit]:
-    """Return the best ``limit`` of ``(chunk id, score)``, higher first, ties by where the chunks stand.
-
-    Only tied chunks are looked up, so that a leg without ties costs no query.
-    """
-    by_score: dict[float, list[int]] = {}
-    for ident, score in scored:
-        by_score.setdefault(score, []).append(ident)
-    tied = [ident for group in by_score.values() if len(group) > 1 for ident in group]
-    at = places(database, tied) if tied else {}
-    nowhere: Place = ("\U0010ffff", 0, 0, "")
-    order: list[LegHit] = []
-    for score in sorted(by_score, reverse=True):
-        group = by_score[score]
-        if len(group) > 1:
-            group.sort(key=lambda one: at.get(one, nowhere))
-        for ident in group:
-            order.append(LegHit(ident, len(order) + 1, score))
-            if len(order) == limit:
-                return order
-    return order
-
-
 def packed(texts: Sequence[str]) -> str | None:
     """Return a list of texts as JSON; ``None`` for an empty one."""
     return json.dumps([storable(text) for text in texts], ensure_ascii=False) if texts else None
 
 
-def _unpacked(value: str | None) -> tuple[str, ...]:
+def unpacked(value: str | None) -> tuple[str, ...]:
+    """Return the list of texts that :func:`packed` was given."""
     return tuple(json.loads(value)) if value else ()
 
 
@@ -268,6 +285,6 @@ def _stored(row: Row) -> StoredChunk:
         heading=heading,
         hash=digest.hex(),
         provenance=Provenance(SourceClass(origin), SessionKind(kind), from_micros(observed), session, sender, key),
-        annotations=Annotations(_unpacked(triggers), importance, _unpacked(project), bool(invalid), review, entry_key),
+        annotations=Annotations(unpacked(triggers), importance, unpacked(project), bool(invalid), review, entry_key),
     )
     return StoredChunk(ident, chunk, from_micros(date), bool(curated), position)

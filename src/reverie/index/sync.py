@@ -11,7 +11,9 @@ from typing import Literal
 
 from reverie.core.errors import ReverieError
 from reverie.core.types import Clock, Corpus, Embedder, Skipped, SourceProvider, SourceStat, SyncReport
+from reverie.index.centres import make_centres
 from reverie.index.chunker import embedded_text, split
+from reverie.index.contexts import contexts
 from reverie.index.embedding import (
     EmbeddingCache,
     Filling,
@@ -160,6 +162,7 @@ class Sync:
     def _use(self, embedder: Embedder, stored: IndexIdentity | None, wanted: IndexIdentity, *, force: bool) -> None:
         self._space = space_of(self._database, wanted.embedder)
         self._cache = EmbeddingCache(self._database, embedder, self._space)
+        make_centres(self._database, embedder, self._space)
         if force:
             forget_refusals(self._database, self._space)
         if stored is not None and stored.embedder == wanted.embedder:
@@ -211,8 +214,9 @@ class Sync:
         self._log.unreadable.pop(work.key, None)
         self._log.notices.extend(f"{document.path}: {notice}" for notice in document.notices)
         corpus = work.provider.corpus
-        chunks = tuple(split(document, corpus, self._chunking))
-        return Reading(document, corpus, self._settled(work.stat), chunks, work.rewrite)
+        chunks = tuple(split(document, corpus))
+        around = tuple(contexts(chunks, self._chunking))
+        return Reading(document, corpus, self._settled(work.stat), chunks, around, work.rewrite)
 
     def _settled(self, stat: SourceStat) -> SourceStat:
         # A clock that is put back, as in a replay, makes every file one of the future: no reason to doubt them all.
@@ -266,13 +270,16 @@ class Sync:
         """Embed the new texts of an edit, and say whether any chunk is still without a vector."""
         if self._cache is None:
             return True
-        chunks = {chunk.hash: chunk for reading in readings for chunk in reading.chunks}
+        chunks = {chunk.hash: (chunk, reading.document.curated) for reading in readings for chunk in reading.chunks}
         missing = self._cache.missing(chunks)
         if not missing:
             return False
         if len(missing) > min(EMBED_FIRST, self._room()) or self._filling.failure or self._late():
             return True
-        texts = {digest: embedded_text(chunks[digest].heading, chunks[digest].text) for digest in missing}
+        texts = {}
+        for digest in missing:
+            chunk, curated = chunks[digest]
+            texts[digest] = embedded_text(chunk.heading, chunk.text, curated=curated)
         self._cache.fill(texts, self._filling, publish=False)
         return bool(self._filling.failure)
 

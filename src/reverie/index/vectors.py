@@ -1,9 +1,12 @@
-"""The vector leg: exact cosine over rows kept in memory, read again only where the index changed (choice C13).
+"""The vector leg: what every chunk has to do with a question, over rows kept in memory (choice C13).
 
-Up to ``EXACT_ROWS`` the rows stand in memory as float32 and every one is compared. Above that, each row is one bit a
-dimension: the sign after the mean of a sample is taken away (without that the vectors of a small model all point the
-same way, and the bits say little). The nearest by bits are then compared exactly, from the float16 of the database.
-The sample is chosen by content, not by age, so that an index grown by edits has the codes of one built at once.
+Up to ``EXACT_ROWS`` chunks every vector is compared. Above that, each is one bit a dimension: the sign after the mean
+of a sample is taken away (without that the vectors of a small model all point the same way, and the bits say little).
+The nearest by bits are then compared exactly, from the float16 of the database. The sample is chosen by content, not
+by age, so that an index grown by edits has the codes of one built at once.
+
+Vectors are held as whole numbers in float32: their products are exact in any order, so a score does not depend on
+where a row stands. How evidence is made of cosines is in :mod:`reverie.index.evidence`.
 """
 
 from __future__ import annotations
@@ -11,12 +14,16 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reverie.core.types import Corpus
-from reverie.index.rows import Filters, LegHit, ranked, revision, storable, to_micros
+from reverie.index.centres import Centres
+from reverie.index.evidence import Layout, best_of, of_pieces, particular, standing
+from reverie.index.layout import Layouts
+from reverie.index.matrix import STEPS, Codes, Columns, Exact, from_blobs, in_steps
+from reverie.index.rows import Filters, LegHits, revision
+from reverie.index.schema import HALVES
 from reverie.store.database import Database, Row
 
 if TYPE_CHECKING:
@@ -26,7 +33,7 @@ if TYPE_CHECKING:
 
 # CROSS JOIN fixes the order of the tables and a plus takes an index away: each of these reads a range of new ids, and
 # SQLite, which cannot know that the range is small, would rather read everything.
-_COLUMNS = "SELECT c.id, e.id, e.vector, c.corpus, c.moment, c.source_id, c.session"
+_COLUMNS = "SELECT c.id, e.id, e.vector, c.corpus, c.moment, c.source_id, c.session, c.position, c.trusted"
 _ALL = (
     f"{_COLUMNS} FROM embedding e CROSS JOIN chunk c ON c.hash = e.hash "
     "WHERE e.id > ? AND e.id <= ? AND +e.space = ? AND e.vector IS NOT NULL"
@@ -46,176 +53,41 @@ _CHUNKS = "SELECT sum(chunks) FROM tally"
 _COUNT = "SELECT count(*) FROM chunk c JOIN embedding e ON e.space = ? AND e.hash = c.hash AND e.vector IS NOT NULL"
 _SAMPLE = (
     "SELECT e.id FROM embedding e WHERE e.space = ? AND e.vector IS NOT NULL "
-    "AND EXISTS (SELECT 1 FROM chunk c WHERE c.hash = e.hash) ORDER BY e.hash LIMIT ?"
+    "AND EXISTS (SELECT 1 FROM chunk c WHERE c.hash = e.hash AND c.trusted >= ?) ORDER BY e.hash LIMIT ?"
 )
+_MOVED = "SELECT c.id, c.position FROM source s CROSS JOIN chunk c ON c.source_id = s.id WHERE s.touched > ?"
 _BY_ID = "SELECT id, vector FROM embedding WHERE id IN (SELECT value FROM json_each(?))"
-_SOURCES = "SELECT id FROM source WHERE substr(path, 1, ?) = ?"
 
 EXACT_ROWS = 50_000
 #: How many rows are compared exactly for each one wanted, and how many at least.
 RESCORED = 5
 RESCORED_AT_LEAST = 500
-#: The rows whose mean is taken away before the signs: those with the smallest hashes.
-SAMPLE_ROWS = 64
-#: A float32 product may differ in its last bits with the place of a row; what is this near is compared exactly.
-NEAR = 1e-5
+#: The rows that stand for all where not all are compared: those with the smallest hashes.
+SAMPLE_ROWS = 512
 DECIMALS = 6
 
-_CORPORA = {str(Corpus.MEMORY): 0, str(Corpus.SESSIONS): 1}
-_NO_MOMENT = np.iinfo(np.int64).min
 _READ_ROWS = 8_192
-
-
-def to_blob(vector: Vector) -> bytes | None:
-    """Return a vector at unit length as little-endian float16; ``None`` for one that is zero or not finite."""
-    wide = np.asarray(vector, dtype=np.float64)
-    with np.errstate(all="ignore"):
-        length = float(np.sqrt((wide * wide).sum()))
-        if not np.isfinite(length) or length < 1e-12:
-            return None
-        half = (wide / length).astype("<f2")
-    return half.tobytes() if np.isfinite(half).all() and half.any() else None
-
-
-def from_blobs(blobs: Sequence[bytes], dimension: int) -> NDArray[np.float32]:
-    """Return stored vectors as float32, shape ``(len(blobs), dimension)``."""
-    return np.frombuffer(b"".join(blobs), dtype="<f2").reshape(len(blobs), dimension).astype(np.float32)
-
-
-class _Columns:
-    """What is known of each loaded row besides its vector; row ``i`` of every array is the same chunk."""
-
-    def __init__(self) -> None:
-        self.ids = np.empty(0, np.int64)
-        self.vectors = np.empty(0, np.int64)
-        self.corpus = np.empty(0, np.int8)
-        self.moment = np.empty(0, np.int64)
-        self.source = np.empty(0, np.int64)
-        self.session = np.empty(0, np.int64)
-        self.alive = np.empty(0, np.bool_)
-        self._codes: dict[str | None, int] = {}
-
-    def extend(self, rows: Sequence[Row]) -> None:
-        """Add rows of the query ``_COLUMNS``."""
-        codes = self._codes
-        fresh: dict[str, list[int]] = {
-            "ids": [row[0] for row in rows],
-            "vectors": [row[1] for row in rows],
-            "corpus": [_CORPORA[row[3]] for row in rows],
-            "moment": [_NO_MOMENT if row[4] is None else row[4] for row in rows],
-            "source": [row[5] for row in rows],
-            "session": [codes.setdefault(row[6], len(codes)) for row in rows],
-            "alive": [1] * len(rows),
-        }
-        for name, values in fresh.items():
-            column = getattr(self, name)
-            setattr(self, name, np.concatenate([column, np.array(values, column.dtype)]))
-
-    def allowed(self, database: Database, filters: Filters) -> NDArray[np.bool_]:
-        """Return which rows pass; the same rule as :meth:`Filters.where`."""
-        mask = self.alive.copy()
-        if filters.corpus is not Corpus.ALL:
-            mask &= self.corpus == _CORPORA[str(filters.corpus)]
-        if filters.since is not None:
-            mask &= self.moment >= to_micros(filters.since)
-        if filters.until is not None:
-            mask &= (self.moment <= to_micros(filters.until)) & (self.moment != _NO_MOMENT)
-        if filters.as_of is not None:
-            mask &= self.moment <= to_micros(filters.as_of)
-        if filters.path_prefix:
-            prefix = storable(filters.path_prefix)
-            sources = [ident for (ident,) in database.rows(_SOURCES, (len(prefix), prefix))]
-            mask &= np.isin(self.source, sources)
-        if filters.sessions is not None:
-            seen = [self._codes[name] for name in map(storable, filters.sessions) if name in self._codes]
-            mask &= (self.corpus != _CORPORA["sessions"]) | np.isin(self.session, seen)
-        return mask
-
-
-class _Exact:
-    """Rows as float32; every one is compared."""
-
-    def __init__(self, dimension: int, expected: int = 0) -> None:
-        self._dimension = dimension
-        self._rows: NDArray[np.float32] = np.empty((expected, dimension), np.float32)
-        self._used = 0
-
-    def extend(self, blobs: Sequence[bytes]) -> None:
-        """Add rows, growing by half again, so that adding few rows copies nothing."""
-        need = self._used + len(blobs)
-        if need > len(self._rows):
-            grown = np.empty((need + need // 2, self._dimension), np.float32)
-            grown[: self._used] = self._rows[: self._used]
-            self._rows = grown
-        self._rows[self._used : need] = from_blobs(blobs, self._dimension)
-        self._used = need
-
-    def nearest(self, query: NDArray[np.float64], mask: NDArray[np.bool_], limit: int) -> NDArray[np.int64]:
-        """Return the numbers of at least the ``limit`` best rows, in no order."""
-        scores = self._rows[: self._used] @ query.astype(np.float32)
-        scores[~mask] = -2.0
-        if limit < self._used:
-            mask = mask & (scores >= np.partition(scores, -limit)[-limit] - NEAR)
-        return np.flatnonzero(mask)
-
-    def vectors(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return the vectors of some rows."""
-        return self._rows[rows]
-
-
-class _Codes:
-    """Rows as one bit a dimension. ``_words`` is ``(dimension / 64, capacity)``: one pass a word, all rows at once."""
-
-    def __init__(self, dimension: int, mean: NDArray[np.float32]) -> None:
-        self._dimension = dimension
-        self._mean = mean
-        self._words: NDArray[np.uint64] = np.empty((-(-dimension // 64), 0), np.uint64)
-        self._used = 0
-
-    def extend(self, blobs: Sequence[bytes]) -> None:
-        """Add rows."""
-        need = self._used + len(blobs)
-        if need > self._words.shape[1]:
-            grown = np.empty((len(self._words), need + need // 4), np.uint64)
-            grown[:, : self._used] = self._words[:, : self._used]
-            self._words = grown
-        self._words[:, self._used : need] = self._encode(from_blobs(blobs, self._dimension))
-        self._used = need
-
-    def _encode(self, rows: NDArray[np.float32]) -> NDArray[np.uint64]:
-        packed = np.packbits(rows > self._mean, axis=1)
-        whole = np.zeros((len(rows), 8 * len(self._words)), np.uint8)
-        whole[:, : packed.shape[1]] = packed
-        return whole.view(np.uint64).T
-
-    def nearest(self, query: NDArray[np.float64], mask: NDArray[np.bool_], limit: int) -> NDArray[np.int64]:
-        """Return the numbers of enough rows, nearest by bits, to hold the ``limit`` best; in no order."""
-        code = self._encode(query.astype(np.float32)[None, :])[:, 0]
-        distance = np.zeros(self._used, np.uint16)
-        for word, mine in zip(self._words[:, : self._used], code, strict=True):
-            distance += np.bitwise_count(word ^ mine)
-        distance[~mask] = np.iinfo(np.uint16).max
-        wanted = max(limit * RESCORED, RESCORED_AT_LEAST)
-        if wanted < self._used:
-            mask = mask & (distance <= np.partition(distance, wanted - 1)[wanted - 1])
-        return np.flatnonzero(mask)
 
 
 class VectorTable:
     """The vectors of one embedder in one database, ready to be searched. Safe to use from several threads."""
 
-    def __init__(self, database: Database, space: int, dimension: int) -> None:
+    def __init__(self, database: Database, layouts: Layouts, space: int, dimension: int) -> None:
         self._database = database
+        self._layouts = layouts
         self._space = space
         self._dimension = dimension
         self._lock = threading.Lock()
+        self._centres = Centres(database, space, dimension)
         self._clear()
 
     def _clear(self) -> None:
         self._revision = self._last_chunk = self._last_vector = self._last_removal = -1
         self._sample: list[int] = []
-        self._columns = _Columns()
-        self._data: _Exact | _Codes = _Exact(self._dimension)
+        self._columns = Columns()
+        self._data: Exact | Codes = Exact(self._dimension)
+        self._layout = self._laid_out()
+        self._mean = np.zeros(self._dimension)
 
     def __len__(self) -> int:
         """Return how many chunks have a vector."""
@@ -223,40 +95,136 @@ class VectorTable:
             self._refresh()
             return int(self._columns.alive.sum())
 
-    def leg(self, query: Vector, filters: Filters, limit: int) -> list[LegHit]:
-        """Return the chunks nearest to the query by cosine, at most ``limit``, best first; scores in ``(0, 1]``.
+    def leg(
+        self, query: Vector, text: str, filters: Filters, limit: int, also: NDArray[np.int64] | None = None
+    ) -> LegHits:
+        """Return the chunks that mean what a question means: the trusted ones, best first, then the others.
 
-        A query of another width, of no length or with values that are no numbers has no neighbours.
+        Each half has at most ``limit``, and after them its part of ``also``. ``score`` is the cosine of the best
+        piece; ``evidence``, which decides, is how far the chunk and its neighbours stand out among the trusted ones
+        that pass the filters (among all where none is trusted). A query of another width, of no length or with
+        values that are no numbers has no neighbours.
+
+        Args:
+            query: The vector of the question.
+            text: The question, for the script that it is in.
+            filters: What may be returned.
+            limit: How many are wanted.
+            also: Chunks whose evidence is wanted wherever they rank.
         """
         wide = np.asarray(query, dtype=np.float64).reshape(-1)
         length = float(np.sqrt((wide * wide).sum()))
         if limit < 1 or wide.shape != (self._dimension,) or not np.isfinite(length) or length < 1e-12:
-            return []
+            return LegHits.none()
+        wide = wide / length
         with self._lock:
             self._refresh()
-            columns = self._columns
-            mask = columns.allowed(self._database, filters)
+            mask = self._columns.allowed(self._database, filters)
             if not mask.any():
-                return []
-            wide /= length
-            rows = self._data.nearest(wide, mask, limit)
-            scores = self._cosine(wide, rows)
-        scored = zip(columns.ids[rows].tolist(), scores.tolist(), strict=True)
-        return ranked(self._database, [(ident, score) for ident, score in scored if score > 0], limit)
+                return LegHits.none()
+            asked = particular(wide, self._centres.of(text), self._mean)
+            wanted = np.zeros(len(mask), np.bool_) if also is None else np.isin(self._columns.ids, also) & mask
+            if isinstance(self._data, Exact):
+                rows, cosines, found = self._compare_all(self._data, wide, asked, mask, wanted, limit)
+            else:
+                rows, cosines, found = self._compare_some(self._data, wide, asked, mask, wanted, limit)
+            trusted = self._columns.trusted[rows]
+            ids = self._columns.ids[rows]
+        return LegHits.joined([self._half(half, trusted == half, ids, cosines, found, limit, also) for half in HALVES])
 
-    def _cosine(self, query: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return exact cosines. Each row is summed by itself, so its place among the others changes nothing."""
-        if isinstance(self._data, _Exact):
-            vectors = self._data.vectors(rows).astype(np.float64)
-        else:
-            wanted = self._columns.vectors[rows].tolist()
-            found: dict[int, bytes] = dict(self._database.rows(_BY_ID, (json.dumps(wanted),)))
-            zero = bytes(2 * self._dimension)
-            vectors = from_blobs([found.get(ident, zero) for ident in wanted], self._dimension).astype(np.float64)
-        lengths = np.sqrt((vectors * vectors).sum(axis=1))
-        lengths[lengths == 0] = 1.0
-        rounded: NDArray[np.float64] = np.round((vectors * query).sum(axis=1) / lengths, DECIMALS)
-        return rounded
+    def _half(
+        self,
+        half: bool,
+        inside: NDArray[np.bool_],
+        ids: NDArray[np.int64],
+        cosines: NDArray[np.float64],
+        found: NDArray[np.float64],
+        limit: int,
+        also: NDArray[np.int64] | None,
+    ) -> LegHits:
+        """Return the best of one half in order, and after them those of ``also``."""
+        inside = inside & (cosines > 0)
+        if not inside.any():
+            return LegHits.none()
+        ids, cosines = ids[inside], np.round(cosines[inside], DECIMALS)
+        found = np.round(found[inside], DECIMALS)
+        columns = self._layouts.current()
+        rows = columns.rows(ids)
+        known = np.flatnonzero(rows >= 0)
+        order = known[columns.ordered(rows[known], found[known])]
+        if limit < len(order):
+            rest = order[limit:]
+            order = np.concatenate((order[:limit], rest[:0] if also is None else rest[np.isin(ids[rest], also)]))
+        return LegHits(ids[order], cosines[order], found[order], np.full(len(order), half))
+
+    def _best(
+        self, values: NDArray[Any], mask: NDArray[np.bool_], wanted: NDArray[np.bool_], limit: int
+    ) -> NDArray[np.bool_]:
+        """Return the highest ``limit`` of each half, with all that tie with the last, and the wanted ones."""
+        best = wanted.copy()
+        for half in HALVES:
+            inside = mask & (self._columns.trusted == half)
+            chosen = values[inside]
+            if limit < len(chosen):
+                inside &= values >= np.partition(chosen, -limit)[-limit]
+            best |= inside
+        return best
+
+    def _compare_all(
+        self,
+        data: Exact,
+        wide: NDArray[np.float64],
+        asked: NDArray[np.float64],
+        mask: NDArray[np.bool_],
+        wanted: NDArray[np.bool_],
+        limit: int,
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+        """Return the numbers of the best rows and of the wanted ones, in no order, with cosine and evidence."""
+        layout = self._layout
+        size = float(np.sqrt((asked * asked).sum())) or 1.0
+        products = data.products(in_steps(asked / size)).astype(np.float64) * (size / STEPS**2)
+        trusted = mask & self._columns.trusted
+        found = layout.smoothed(layout.of_pieces(products), mask, trusted if trusted.any() else mask)
+        rows = np.flatnonzero(self._best(found, mask, wanted, limit))
+        numbers, starts = layout.pieces_of(rows)
+        cosines = data.rows(numbers) @ in_steps(wide) / STEPS**2
+        return rows, np.maximum.reduceat(cosines, starts).astype(np.float64), found[rows]
+
+    def _compare_some(
+        self,
+        data: Codes,
+        wide: NDArray[np.float64],
+        asked: NDArray[np.float64],
+        mask: NDArray[np.bool_],
+        wanted: NDArray[np.bool_],
+        limit: int,
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+        """Do the same over the nearest by bits; the sample stands for what is usual."""
+        distance = np.minimum.reduceat(data.distances(asked), self._layout.starts)
+        nearness = np.iinfo(np.uint16).max - distance
+        rows = np.flatnonzero(self._best(nearness, mask, wanted, max(limit * RESCORED, RESCORED_AT_LEAST)))
+        vectors = data.rows(self._layout.pieces_of(rows)[0])
+        if vectors is None:
+            vectors = self._read(rows)
+        pieces = self._columns.pieces[rows]
+        # Brought to unit length, products are whole numbers that float32 holds exactly, in whatever order they add up.
+        size = float(np.sqrt((asked * asked).sum())) or 1.0
+        products = (vectors @ in_steps(np.stack([asked / size, wide], axis=1))).astype(np.float64) / STEPS**2
+        products[:, 0] *= size
+        sampled = (data.sample @ in_steps(asked / size)).astype(np.float64) * (size / STEPS**2)
+        usual = of_pieces(sampled, data.sample_pieces)
+        found = standing(of_pieces(products[:, 0], pieces), usual)
+        return rows, best_of(products[:, 1], pieces), self._layout.joined(rows, found)
+
+    def _read(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return the pieces of some rows from the database, in steps."""
+        wanted = self._columns.vectors[rows].tolist()
+        found: dict[int, bytes] = dict(self._database.rows(_BY_ID, (json.dumps(wanted),)))
+        counts = self._columns.pieces[rows].tolist()
+        blobs = [
+            found.get(ident, bytes(2 * self._dimension * count)) for ident, count in zip(wanted, counts, strict=True)
+        ]
+        return in_steps(from_blobs(blobs, self._dimension))
 
     # --- keeping up with the database ---
 
@@ -268,6 +236,17 @@ class VectorTable:
             if not self._catch_up():
                 self._load()
             self._revision = now
+        columns = self._columns
+        self._layout = self._laid_out()
+        if isinstance(self._data, Exact):
+            usual = columns.alive & columns.trusted
+            self._mean = self._data.mean(np.repeat(usual if usual.any() else columns.alive, columns.pieces))
+        else:
+            self._mean = self._data.mean
+
+    def _laid_out(self) -> Layout:
+        columns = self._columns
+        return Layout.of(columns.source, columns.position, columns.pieces, columns.trusted, columns.alive)
 
     def _catch_up(self) -> bool:
         """Read what is new; say ``False`` if everything must be read instead."""
@@ -280,13 +259,14 @@ class VectorTable:
         fresh = self._database.rows(_NEW_CHUNKS, (self._space, self._last_chunk))
         fresh += self._database.rows(_NEW_VECTORS, (self._last_chunk, self._last_vector, self._space))
         self._add(fresh)
+        self._columns.move(self._database.rows(_MOVED, (self._revision,)))
         self._mark(newest)
         alive = int(self._columns.alive.sum())
         if len(self._columns.ids) > 1024 and alive < 0.75 * len(self._columns.ids):
             return False
-        if isinstance(self._data, _Codes) != (alive > EXACT_ROWS):
+        if isinstance(self._data, Codes) != (alive > EXACT_ROWS):
             return False
-        return isinstance(self._data, _Exact) or self._sample == self._sample_ids()
+        return isinstance(self._data, Exact) or self._sample == self._sample_ids()
 
     def _load(self) -> None:
         _, newest = self._database.row(_LOG) or (0, 0)
@@ -294,25 +274,31 @@ class VectorTable:
         expected = int(self._database.value(_CHUNKS) or 0)
         if expected > EXACT_ROWS:
             expected = int(self._database.value(_COUNT, (self._space,)))
-        self._data = self._empty_codes() if expected > EXACT_ROWS else _Exact(self._dimension, expected)
+        self._data = self._empty_codes() if expected > EXACT_ROWS else Exact(self._dimension, expected)
         self._mark(newest)
         for low in range(0, self._last_vector, _READ_ROWS):
             self._add(self._database.rows(_ALL, (low, low + _READ_ROWS, self._space)))
 
-    def _empty_codes(self) -> _Codes:
+    def _empty_codes(self) -> Codes:
         self._sample = self._sample_ids()
-        blobs = [blob for _, blob in self._database.rows(_BY_ID, (json.dumps(self._sample),))]
-        mean = from_blobs(blobs, self._dimension).astype(np.float64).mean(axis=0)
-        return _Codes(self._dimension, mean.astype(np.float32))
+        found: dict[int, bytes] = dict(self._database.rows(_BY_ID, (json.dumps(self._sample),)))
+        return Codes(self._dimension, [found[ident] for ident in self._sample if self._whole(found[ident])])
 
     def _sample_ids(self) -> list[int]:
-        return [ident for (ident,) in self._database.rows(_SAMPLE, (self._space, SAMPLE_ROWS))]
+        """Return the vectors that stand for all: those of trusted text, where there is any."""
+        for least in (True, False):
+            if found := self._database.rows(_SAMPLE, (self._space, least, SAMPLE_ROWS)):
+                return [ident for (ident,) in found]
+        return []
+
+    def _whole(self, blob: bytes) -> bool:
+        return bool(blob) and len(blob) % (2 * self._dimension) == 0
 
     def _add(self, rows: Sequence[Row]) -> None:
-        good = [row for row in rows if len(row[2]) == 2 * self._dimension]
+        good = [row for row in rows if self._whole(row[2])]
         if good:
-            self._data.extend([row[2] for row in good])
-            self._columns.extend(good)
+            self._data.extend(from_blobs([row[2] for row in good], self._dimension))
+            self._columns.extend(good, self._dimension)
 
     def _mark(self, newest_removal: int) -> None:
         self._last_chunk, self._last_vector = self._database.row(_ENDS) or (0, 0)

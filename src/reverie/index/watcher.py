@@ -12,8 +12,6 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-import watchfiles
-
 #: Folders that hold no notes wherever they stand, besides those whose name begins with a dot.
 IGNORED = frozenset({"node_modules", "__pycache__", "venv", "site-packages", "target", "dist", "build"})
 #: How long to gather events, in milliseconds, and how long no event may come before they are reported.
@@ -104,6 +102,9 @@ class Watcher:
         if not folders:
             self._stop.wait(LOOK_MS / 1000)
             return
+        # Loaded here because only a watch needs it, and every command loads this module.
+        import watchfiles
+
         events = watchfiles.watch(
             *folders,
             watch_filter=None,

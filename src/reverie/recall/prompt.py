@@ -72,24 +72,37 @@ class Budgets:
     user: int = USER_CHARS
 
 
-def files_for(kind: SessionKind, chat: ChatType) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return ``(refused, kept)``: the files that this session may see in prompt order, and why others may not.
+def is_private(kind: SessionKind, chat: ChatType, *, owner: bool = True) -> bool:
+    """Say whether nobody but the owner reads along: the owner's own turn in a direct or explicit chat.
 
-    Private means a direct or explicit chat of an interactive session; everything else gets no curated file, and an
-    unknown kind or chat counts as the least private there is.
+    An unknown kind or chat counts as the least private there is.
+    """
+    return owner and kind is SessionKind.INTERACTIVE and chat in (ChatType.DIRECT, ChatType.EXPLICIT)
+
+
+def files_for(kind: SessionKind, chat: ChatType, *, owner: bool = True) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return ``(refused, kept)``: the files that this turn may see in prompt order, and why others may not.
+
+    Curated files are the owner's: they enter the owner's private chats, and neither a group nor somebody else's
+    direct chat.
     """
     if kind is SessionKind.SUBAGENT:
         return {name: "a sub-agent sees AGENTS.md only" for name in ORDER if name != "AGENTS.md"}, ("AGENTS.md",)
-    private = kind is SessionKind.INTERACTIVE and chat in (ChatType.DIRECT, ChatType.EXPLICIT)
-    if private:
+    if is_private(kind, chat, owner=owner):
         return {}, ORDER
-    reason = f"curated memory enters private chats only (this is {kind.value}, {chat.value})"
+    whose = "" if owner else ", of somebody else than the owner"
+    reason = f"curated memory enters private chats only (this is {kind.value}, {chat.value}{whose})"
     refused = dict.fromkeys(CURATED, reason)
     return refused, tuple(name for name in ORDER if name not in CURATED)
 
 
 def bootstrap(
-    kind: SessionKind, chat: ChatType, read: Callable[[str], BootstrapFile], budgets: Budgets | None = None
+    kind: SessionKind,
+    chat: ChatType,
+    read: Callable[[str], BootstrapFile],
+    budgets: Budgets | None = None,
+    *,
+    owner: bool = True,
 ) -> Prompt:
     """Build the bootstrap of a session.
 
@@ -98,12 +111,13 @@ def bootstrap(
         chat: who can read the conversation.
         read: gives a file of the workspace with the provenance of each line.
         budgets: the limits; the defaults are those of the reference.
+        owner: whether the owner opened the turn.
 
     Returns:
         A prompt whose ``system`` part holds the files under ``# Project Context``; ``hidden`` is empty.
     """
     limits = budgets or Budgets()
-    refused, kept = files_for(kind, chat)
+    refused, kept = files_for(kind, chat, owner=owner)
     trace = [TraceLine(name, False, reason) for name, reason in refused.items()]
     parts: list[str] = []
     left = limits.total

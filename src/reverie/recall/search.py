@@ -1,4 +1,4 @@
-"""The search: both legs, fusion, multipliers, diversity, snippets, and a trace of all of it.
+"""The search: both legs, fusion, multipliers, diversity, passages, snippets, and a trace of all of it.
 
 The main path is :meth:`Searcher.search`; each step is a function of its own so that the trace can name it.
 """
@@ -9,61 +9,73 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+import numpy as np
+
 from reverie.core.errors import EmbedderUnavailable
-from reverie.core.provenance import is_trusted
 from reverie.core.text import collapse
-from reverie.core.types import Chunk, Clock, Hit, HitTrace, Leg, SearchMode, SearchRequest, SearchResult
+from reverie.core.types import Chunk, Clock, Corpus, Hit, HitTrace, Leg, SearchMode, SearchRequest, SearchResult
 from reverie.recall import ranking
+from reverie.recall.passages import LEADING, REACH, Neighbour, grow
+from reverie.recall.present import asks_for_now
 from reverie.recall.ranking import RankingSettings
 from reverie.recall.snippets import snippet
+from reverie.recall.speakers import Asker
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from numpy.typing import NDArray
 
     from reverie.core.types import Vector
 
-#: Candidates taken from each leg (OpenClaw 2026.9.6: 200, whatever the caller's maxResults).
-LEG_LIMIT = 200
-#: How many of the best fused candidates are loaded and weighed. The multipliers lie within .7 to 1.5, so what fuses
-#: below these cannot come to the front; loading all of both legs would cost more than both legs.
-WEIGHED = 64
+#: Candidates taken from each leg, whatever the caller's maxResults.
+KEYWORD_LIMIT = 256
+VECTOR_LIMIT = 200
+#: How many of the best fused candidates are weighed, at least and for each result: a result may take several lines.
+#: What fuses below these cannot come to the front.
+WEIGHED = 48
+WEIGHED_PER_RESULT = 4
 #: How many of the weighed are looked at for diversity; the rest keeps its order.
-DIVERSITY_WINDOW = 24
+DIVERSITY_WINDOW = 12
 #: The longest query that is read; what lies beyond is ignored, and said so.
 QUERY_CHARS = 4000
 #: The part of the results that only trusted text may fill, as long as there is any. What was not born trusted can echo
 #: a question word for word (a poisoned page does); it stays findable in the places that are left, and never takes the
 #: place of the owner's own lines.
 TRUSTED_SHARE = 0.8
-#: Two hits of one file that share this part of the shorter one's lines are one passage (list A, RANK-03).
-SAME_PASSAGE = 0.5
-
 _T = TypeVar("_T")
 
 
-class LegHit(Protocol):
-    """One hit of one leg."""
+class LegHits(Protocol):
+    """The hits of one leg as arrays, best first."""
 
     @property
-    def chunk_id(self) -> int:
-        """Return the row of the chunk in the index."""
+    def ids(self) -> NDArray[np.int64]:
+        """Return the rows of the chunks in the index."""
         ...
 
     @property
-    def rank(self) -> int:
-        """Return the 1-based rank within the leg."""
+    def scores(self) -> NDArray[np.float64]:
+        """Return the leg's own scores, higher is better."""
         ...
 
     @property
-    def score(self) -> float:
-        """Return the leg's own score, higher is better."""
+    def evidence(self) -> NDArray[np.float64]:
+        """Return how many standard deviations each hit of the vector leg stands out."""
+        ...
+
+    def half(self, trusted: bool) -> LegHits:
+        """Return the hits that were born trusted, or all others."""
+        ...
+
+    def __len__(self) -> int:
+        """Return how many hits there are."""
         ...
 
 
 class StoredChunk(Protocol):
-    """A chunk as the index keeps it, with the date that its decay is counted from."""
+    """A chunk as the index keeps it."""
 
     @property
     def id(self) -> int:
@@ -75,21 +87,97 @@ class StoredChunk(Protocol):
         """Return the chunk."""
         ...
 
+
+class Line(Protocol):
+    """What a chunk is weighed by; its text is not needed."""
+
     @property
-    def date(self) -> datetime | None:
-        """Return the date of the text; ``None`` for evergreen files."""
+    def id(self) -> int:
+        """Return the row of the chunk."""
+        ...
+
+    @property
+    def path(self) -> str:
+        """Return the document."""
+        ...
+
+    @property
+    def start_line(self) -> int:
+        """Return its first line in the document."""
+        ...
+
+    @property
+    def trusted(self) -> bool:
+        """Say whether it was born trusted."""
+        ...
+
+    @property
+    def curated(self) -> bool:
+        """Say whether it is an entry of a curated file."""
+        ...
+
+    @property
+    def said(self) -> datetime | None:
+        """Return when it counts as said; ``None`` for what has no date."""
+        ...
+
+    @property
+    def importance(self) -> int | None:
+        """Return its importance, 1..10, if it has one."""
+        ...
+
+    @property
+    def project(self) -> Sequence[str]:
+        """Return the projects that it belongs to."""
+        ...
+
+    @property
+    def invalid_project(self) -> bool:
+        """Say whether its project is malformed."""
+        ...
+
+
+class Counts(Protocol):
+    """How much there is of a corpus."""
+
+    @property
+    def chunks(self) -> int:
+        """Return the number of chunks."""
+        ...
+
+    @property
+    def trusted(self) -> int:
+        """Return the number of those that were born trusted."""
         ...
 
 
 class SearchIndex(Protocol):
     """What a search needs of an index."""
 
-    def keyword_leg(self, request: SearchRequest, limit: int) -> Sequence[LegHit]:
-        """Return the best chunks by words."""
+    def keyword_leg(self, request: SearchRequest, limit: int) -> LegHits:
+        """Return the best chunks of each half by words."""
         ...
 
-    def vector_leg(self, vector: Vector, request: SearchRequest, limit: int) -> Sequence[LegHit]:
-        """Return the best chunks by cosine."""
+    def vector_leg(
+        self, vector: Vector, request: SearchRequest, limit: int, also: NDArray[np.int64] | None = None
+    ) -> LegHits:
+        """Return the best chunks of each half by meaning, and after them those of ``also``."""
+        ...
+
+    def by_corpus(self) -> Mapping[str, Counts]:
+        """Return how much there is of each corpus."""
+        ...
+
+    def lines(self, ids: Sequence[int]) -> Sequence[Line]:
+        """Return what is known of chunks besides their text; chunks that are gone are left out."""
+        ...
+
+    def traits(self, ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], Sequence[str | None]]:
+        """Return of each chunk how many characters it has, and who says it, if it says so."""
+        ...
+
+    def around(self, ids: Sequence[int], reach: int) -> Mapping[int, Sequence[Neighbour]]:
+        """Return each chunk between those around it in its document."""
         ...
 
     def path_matches(self, request: SearchRequest) -> Mapping[int, int]:
@@ -97,15 +185,15 @@ class SearchIndex(Protocol):
         ...
 
     def load(self, ids: Sequence[int]) -> Sequence[StoredChunk]:
-        """Return the chunks of these rows; rows that are gone are left out."""
+        """Return the chunks of these rows with their text; rows that are gone are left out."""
         ...
 
 
 @dataclass(slots=True)
 class _Candidate:
-    """A chunk on its way to becoming a hit."""
+    """A line on its way to becoming a hit. ``lines`` are the chunks of the passage that it has grown into."""
 
-    stored: StoredChunk
+    line: Line
     fused: float
     score: float
     exact: int
@@ -113,12 +201,17 @@ class _Candidate:
     vector: Leg | None
     multipliers: dict[str, float]
     notes: tuple[str, ...] = ()
+    lines: Sequence[int] = ()
 
     @property
     def order(self) -> tuple[int, float, str, int]:
         """Sort key: exact path first, then score; ties by content, never by row."""
-        chunk = self.stored.chunk
-        return (-self.exact, -self.score, chunk.path, chunk.start_line)
+        return (-self.exact, -self.score, self.line.path, self.line.start_line)
+
+    @property
+    def place(self) -> str:
+        """Return where it stands, as it is cited."""
+        return f"{self.line.path}#L{self.line.start_line}"
 
 
 class Searcher:
@@ -146,12 +239,11 @@ class Searcher:
             return SearchResult(notices=("the query is empty",))
         request = replace(request, query=query)
         times: dict[str, float] = {}
-        keyword = self._timed(times, "keyword", lambda: self._index.keyword_leg(request, LEG_LIMIT))
-        vector = self._vector_leg(request, times, notices)
-        mode = _mode(bool(keyword), vector is not None)
+        keyword = self._timed(times, "keyword", lambda: self._index.keyword_leg(request, KEYWORD_LIMIT))
+        vector = self._vector_leg(request, keyword.ids, times, notices)
+        mode = _mode(len(keyword) > 0, vector is not None)
         started = time.perf_counter()
-        candidates, dropped = self._rank(request, keyword, vector or ())
-        hits = self._select(request, candidates, dropped)
+        hits, dropped = self._ranked(request, keyword, vector)
         times["ranking"] = 1000 * (time.perf_counter() - started)
         if not hits:
             notices.append("nothing matched")
@@ -164,8 +256,8 @@ class Searcher:
         return result
 
     def _vector_leg(
-        self, request: SearchRequest, times: dict[str, float], notices: list[str]
-    ) -> Sequence[LegHit] | None:
+        self, request: SearchRequest, also: NDArray[np.int64], times: dict[str, float], notices: list[str]
+    ) -> LegHits | None:
         """Return the vector hits, or ``None`` where there is no embedder or it failed (fail-open, said so)."""
         embed = self._embed
         if embed is None:
@@ -175,47 +267,103 @@ class Searcher:
         except EmbedderUnavailable as error:
             notices.append(f"keyword only: {error}")
             return None
-        return self._timed(times, "vector", lambda: self._index.vector_leg(query, request, LEG_LIMIT))
+        return self._timed(times, "vector", lambda: self._index.vector_leg(query, request, VECTOR_LIMIT, also))
+
+    def _ranked(
+        self, request: SearchRequest, keyword: LegHits, vector: LegHits | None
+    ) -> tuple[list[Hit], list[tuple[str, str]]]:
+        """Rank each half by itself, so that no text of strangers moves a line of the owner, and put them together."""
+        exact = self._index.path_matches(request)
+        named = self._index.lines(sorted(exact)) if exact else ()
+        dropped: list[tuple[str, str]] = []
+        passages: list[_Candidate] = []
+        for trusted in (True, False):
+            legs = (keyword.half(trusted), None if vector is None else vector.half(trusted))
+            inside = [line for line in named if line.trusted == trusted]
+            if any(legs) or inside:
+                candidates = self._rank(request, legs, inside, exact, trusted, dropped)
+                passages += self._passages(self._diversified(candidates, request.max_results), request.max_results)
+        passages.sort(key=lambda candidate: candidate.order)
+        return self._select(request, passages, dropped), dropped
 
     def _rank(
-        self, request: SearchRequest, keyword: Sequence[LegHit], vector: Sequence[LegHit]
-    ) -> tuple[list[_Candidate], list[tuple[str, str]]]:
-        """Fuse the legs and apply every multiplier; returns candidates best first, and what was dropped and why."""
-        exact = self._index.path_matches(request)
-        legs = ({hit.chunk_id: hit for hit in keyword}, {hit.chunk_id: hit for hit in vector})
-        scores = [{at: hit.score for at, hit in leg.items()} for leg in legs]
-        fused = ranking.fuse(scores[0], scores[1], self._settings)
-        last = len(fused)
-        ranks = {at: tuple(leg[at].rank if at in leg else last for leg in legs) for at in fused}
+        self,
+        request: SearchRequest,
+        legs: tuple[LegHits, LegHits | None],
+        named: Sequence[Line],
+        exact: Mapping[int, int],
+        trusted: bool,
+        dropped: list[tuple[str, str]],
+    ) -> list[_Candidate]:
+        """Fuse the legs of one half and apply every multiplier; best first. What falls out is added to ``dropped``."""
+        ids, scores = self._fuse(request, legs, trusted)
+        ranks = [_ranks(leg) for leg in legs]
+        last = (len(ids) + 1, 0.0)
+        wanted = max(WEIGHED, WEIGHED_PER_RESULT * request.max_results)
+        if wanted < len(ids):
+            best = scores >= np.partition(scores, -wanted)[-wanted]
+            ids, scores = ids[best], scores[best]
+        fused = dict(zip(ids.tolist(), scores.tolist(), strict=True))
         # Ties fall by the ranks within the legs, which fall by content: a rebuilt index gives the same answer (I9).
-        best = sorted(fused, key=lambda at: (-fused[at], ranks[at]))[: max(WEIGHED, 3 * request.max_results)]
-        stored = self._index.load(sorted({*best, *exact}))
+        order = sorted(fused, key=lambda at: (-fused[at], *(leg.get(at, last)[0] for leg in ranks)))[:wanted]
+        lines = [*self._index.lines(order), *(line for line in named if line.id not in fused)]
         now = request.as_of or self._clock.now()
+        settings = ranking.for_present(self._settings) if asks_for_now(request.query) else self._settings
         candidates: list[_Candidate] = []
-        dropped: list[tuple[str, str]] = []
-        for row in stored:
-            notes = row.chunk.annotations
-            if notes.invalid_project:
-                dropped.append((f"{row.chunk.path}#L{row.chunk.start_line}", "its project annotation is malformed"))
+        for line in lines:
+            base = fused.get(line.id, 0.0)
+            where = [Leg(*leg[line.id]) if line.id in leg else None for leg in ranks]
+            candidate = _Candidate(line, base, base, exact.get(line.id, 0), where[0], where[1], {})
+            if line.invalid_project:
+                dropped.append((candidate.place, "its project annotation is malformed"))
                 continue
-            multipliers = {
-                "recency": ranking.recency(row.date, now, self._settings),
-                "importance": ranking.importance(notes.importance, self._settings),
-                "project": ranking.project(notes.project, request.projects, self._settings),
+            candidate.multipliers = {
+                "recency": ranking.recency(line.said, now, settings),
+                "importance": ranking.importance(line.importance, self._settings),
+                "project": ranking.project(line.project, request.projects, self._settings),
             }
-            base = fused.get(row.id, 0.0)
-            score = base * math.prod(multipliers.values())
-            where = [Leg(leg[row.id].rank, leg[row.id].score) if row.id in leg else None for leg in legs]
-            candidates.append(_Candidate(row, base, score, exact.get(row.id, 0), where[0], where[1], multipliers))
+            candidate.score = base * math.prod(candidate.multipliers.values())
+            candidates.append(candidate)
         candidates.sort(key=lambda candidate: candidate.order)
-        return candidates, dropped
+        return candidates
+
+    def _fuse(
+        self, request: SearchRequest, legs: tuple[LegHits, LegHits | None], trusted: bool
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the candidates with a score in 0..1: both legs, who says a line, and how long it is."""
+        counts = [found for name, found in self._index.by_corpus().items() if request.corpus in (Corpus.ALL, name)]
+        total = sum(one.trusted if trusted else one.chunks - one.trusted for one in counts)
+        keyword, vector = legs
+        meaning = (keyword.ids[:0], keyword.evidence[:0]) if vector is None else (vector.ids, vector.evidence)
+        ids, sums = ranking.fuse((keyword.ids, keyword.scores), meaning, total, self._settings)
+        chars, speakers = self._index.traits(ids)
+        asker = Asker.of(request.query)
+        bonus = {name: asker.bonus(name, self._settings) for name in set(speakers)}
+        form = np.array([bonus[name] for name in speakers]) + ranking.length(chars, self._settings)
+        return ids, ranking.squash(sums + form)
 
     def _select(
-        self, request: SearchRequest, candidates: list[_Candidate], dropped: list[tuple[str, str]]
+        self, request: SearchRequest, passages: Sequence[_Candidate], dropped: list[tuple[str, str]]
     ) -> list[Hit]:
-        """Join overlapping chunks, diversify the top, cut at the threshold and at the number asked for."""
-        window = _join_overlaps(candidates)[: max(DIVERSITY_WINDOW, request.max_results)]
-        order = [(candidate.stored.chunk.text, candidate.score + candidate.exact) for candidate in window]
+        """Give out the places, cut at the threshold and at the number asked for."""
+        chosen = _trusted_first(passages, request.max_results)
+        threshold = request.min_score or 0.0
+        kept = [candidate for candidate in chosen if candidate.score >= threshold or candidate.exact]
+        if not kept:
+            # An exact word must never be lost to a threshold (RANK-02): fall back on what matched by words.
+            kept = [candidate for candidate in chosen if candidate.keyword is not None]
+        names = {id(candidate) for candidate in kept}
+        below = [candidate for candidate in chosen if id(candidate) not in names]
+        dropped += [(one.place, f"score {one.score:.3f} below {threshold:g}") for one in below]
+        stored = self._index.load([at for candidate in kept for at in candidate.lines])
+        chunks = {one.id: one.chunk for one in stored}
+        # A chunk that another process removed since the legs looked is no result any more.
+        return [_hit(one, chunks, request.query) for one in kept if all(at in chunks for at in one.lines)]
+
+    def _diversified(self, candidates: Sequence[_Candidate], results: int) -> list[_Candidate]:
+        window = candidates[: max(DIVERSITY_WINDOW, results)]
+        texts = {one.id: one.chunk.text for one in self._index.load([candidate.line.id for candidate in window])}
+        order = [(texts.get(candidate.line.id, ""), candidate.score + candidate.exact) for candidate in window]
         ordered = []
         for at, factor in ranking.diversify(order, len(window), self._settings):
             candidate = window[at]
@@ -223,26 +371,52 @@ class Searcher:
                 candidate.multipliers["diversity"] = factor
                 candidate.score *= factor
             ordered.append(candidate)
-        chosen = _trusted_first(ordered, request.max_results)
-        threshold = request.min_score or 0.0
-        kept = [candidate for candidate in chosen if candidate.score >= threshold or candidate.exact]
-        if not kept:
-            # An exact word must never be lost to a threshold (RANK-02): fall back on what matched by words.
-            kept = [candidate for candidate in chosen if candidate.keyword is not None]
-        names = {id(candidate) for candidate in kept}
-        for candidate in chosen:
-            if id(candidate) not in names:
-                chunk = candidate.stored.chunk
-                where = f"{chunk.path}#L{chunk.start_line}"
-                dropped.append((where, f"score {candidate.score:.3f} below {threshold:g}"))
-        return [_hit(candidate, request.query) for candidate in kept]
+        return [*ordered, *candidates[len(window) :]]
+
+    def _passages(self, ordered: Sequence[_Candidate], results: int) -> list[_Candidate]:
+        """Let candidates grow, in order, until there are enough; one that stands in the passage of another joins it.
+
+        A passage can be found by words in one line and by meaning in the next; both facts belong to the one result
+        (RANK-03).
+        """
+        scores = {candidate.line.id: candidate.score for candidate in ordered}
+        leading = {candidate.line.id for candidate in ordered[:LEADING]}
+        holder: dict[int, _Candidate] = {}
+        grown: list[_Candidate] = []
+        around = dict(self._index.around([candidate.line.id for candidate in ordered[:results]], REACH))
+        for candidate in ordered:
+            if len(grown) >= results:
+                break
+            line = candidate.line
+            if line.id in holder:
+                continue
+            if line.id not in around:
+                around |= self._index.around([line.id], REACH)
+            beside = () if line.curated else around.get(line.id, ())
+            candidate.lines = grow(line.id, beside, scores, leading, holder)
+            holder.update((one, candidate) for one in candidate.lines)
+            grown.append(candidate)
+        for candidate in ordered:
+            twin = holder.get(candidate.line.id)
+            if twin is not None and twin is not candidate:
+                twin.keyword = twin.keyword or candidate.keyword
+                twin.vector = twin.vector or candidate.vector
+                twin.notes += (f"joined with line {candidate.line.start_line}",)
+        return grown
+
+
+def _ranks(leg: LegHits | None) -> dict[int, tuple[int, float]]:
+    """Return the rank and the score of each hit by its row."""
+    if leg is None:
+        return {}
+    pairs = zip(leg.ids.tolist(), leg.scores.tolist(), strict=True)
+    return {ident: (rank, score) for rank, (ident, score) in enumerate(pairs, 1)}
 
 
 def _trusted_first(ordered: Sequence[_Candidate], limit: int) -> list[_Candidate]:
     """Return the first ``limit``, with the leading places kept for trusted text; the rest is open to all by score."""
     reserved = math.ceil(limit * TRUSTED_SHARE)
-    trusted = [candidate for candidate in ordered if is_trusted(candidate.stored.chunk.provenance.origin)]
-    leading = trusted[:reserved]
+    leading = [candidate for candidate in ordered if candidate.line.trusted][:reserved]
     taken = {id(candidate) for candidate in leading}
     for candidate in ordered[: len(leading)]:
         if id(candidate) not in taken:
@@ -255,53 +429,24 @@ def _mode(keyword: bool, vector: bool) -> SearchMode:
     return "hybrid" if vector else "keyword" if keyword else "empty"
 
 
-def _join_overlaps(candidates: Sequence[_Candidate]) -> list[_Candidate]:
-    """Return the candidates with those of one passage joined: the better one stays and takes over the other's leg.
-
-    Neighbouring chunks overlap, so one passage can be found by words in one chunk and by meaning in the next; both
-    facts belong to the one result (RANK-03).
-    """
-    kept: list[_Candidate] = []
-    by_path: dict[str, list[_Candidate]] = {}
-    for candidate in candidates:
-        chunk = candidate.stored.chunk
-        twin = next((other for other in by_path.get(chunk.path, ()) if _same_passage(other.stored.chunk, chunk)), None)
-        if twin is None:
-            kept.append(candidate)
-            by_path.setdefault(chunk.path, []).append(candidate)
-            continue
-        twin.keyword = twin.keyword or candidate.keyword
-        twin.vector = twin.vector or candidate.vector
-        twin.notes += (f"joined with lines {chunk.start_line}-{chunk.end_line}",)
-    return kept
-
-
-def _same_passage(one: Chunk, two: Chunk) -> bool:
-    shared = min(one.end_line, two.end_line) - max(one.start_line, two.start_line) + 1
-    if shared <= 0:
-        return False
-    shorter = min(one.end_line - one.start_line, two.end_line - two.start_line) + 1
-    if one.start_line == one.end_line == two.start_line == two.end_line:
-        return one.hash == two.hash  # pieces of one very long line are different passages
-    return shared / shorter >= SAME_PASSAGE
-
-
-def _hit(candidate: _Candidate, query: str) -> Hit:
-    chunk = candidate.stored.chunk
+def _hit(candidate: _Candidate, chunks: Mapping[int, Chunk], query: str) -> Hit:
+    chunk = chunks[candidate.line.id]
+    lines = [chunks[at] for at in candidate.lines]
     trace = HitTrace(
         keyword=candidate.keyword,
         vector=candidate.vector,
         fused=candidate.fused,
         multipliers=dict(candidate.multipliers),
         exact_path=candidate.exact,
+        line=chunk.start_line,
         notes=candidate.notes,
     )
     return Hit(
         path=chunk.path,
-        start_line=chunk.start_line,
-        end_line=chunk.end_line,
+        start_line=lines[0].start_line,
+        end_line=max(line.end_line for line in lines),
         score=candidate.score,
-        snippet=snippet(chunk.text, query),
+        snippet=snippet("\n".join(line.text for line in lines), query),
         corpus=chunk.corpus,
         provenance=chunk.provenance,
         text_score=candidate.keyword.score if candidate.keyword else 0.0,

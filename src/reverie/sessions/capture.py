@@ -7,10 +7,10 @@ programs said to the assistant, and what the assistant was told from memory, doe
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
-from reverie.core.provenance import ContentSource, Role, least, of_message
+from reverie.core.provenance import ContentSource, Role, least, of_message, taints
 from reverie.core.redaction import redact
 from reverie.core.types import Provenance, SessionKind, SourceClass
 from reverie.sessions.messages import Message, MessageRole, is_tainted, sender_of
@@ -39,7 +39,7 @@ SYSTEM_REASONS = _WHOLE_TURN | {"system", "inter-session message"}
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """A message that may be searched: what was said, secrets redacted, and where it comes from."""
+    """A message that may be searched: what was said, and where it comes from."""
 
     entry: Entry
     role: Role
@@ -66,7 +66,13 @@ class _Turn:
 
 
 def capture(
-    entries: Iterable[Entry], *, kind: SessionKind, session: str, marker: str = ""
+    entries: Iterable[Entry],
+    *,
+    kind: SessionKind,
+    session: str,
+    marker: str = "",
+    external_tools: Container[str] = frozenset(),
+    redacted: bool = True,
 ) -> Iterator[Captured | Dropped]:
     """Walk the messages of one transcript, from its beginning.
 
@@ -75,20 +81,23 @@ def capture(
         kind: what kind of session this is; a message can only lower it.
         session: the session id, for the provenance.
         marker: the nonce of this process's blocks of recalled memory, if it has one.
+        external_tools: tools whose results count as foreign when they declare nothing.
+        redacted: replace secrets.
     """
     turn = _Turn()
+    clean = _redacted if redacted else _verbatim
     for entry in entries:
         message = entry.message
         if message is None:
             continue
         if message.role is MessageRole.USER:
             turn = _opened(message, turn)
-            yield _of_user(entry, message, turn, kind, session, marker)
+            yield clean(_of_user(entry, message, turn, kind, session, marker))
         elif message.role is MessageRole.ASSISTANT:
             turn.tainted = turn.tainted or is_tainted(message)
-            yield _of_assistant(entry, message, turn, kind, session, marker)
+            yield clean(_of_assistant(entry, message, turn, kind, session, marker))
         else:
-            turn.tainted = turn.tainted or declares_foreign(message)
+            turn.tainted = turn.tainted or is_tainted(message) or brings_in(message, external_tools)
             yield Dropped(entry, "tool output" if message.role is not MessageRole.CUSTOM else "system")
 
 
@@ -99,6 +108,23 @@ def declares_foreign(message: Message) -> bool:
     details = message.fields.get("details")
     declared = (message.fields, details if isinstance(details, Mapping) else {})
     return any(found.get("resultContentSource") == "network" for found in declared)
+
+
+def brings_in(message: Message, external_tools: Container[str]) -> bool:
+    """Say whether a message is output of a tool that brings foreign content into the turn."""
+    if message.role is MessageRole.TOOL_RESULT:
+        declared = message.stamp.source if message.stamp is not None else None
+        source = declared if declared is not None else ContentSource.UNDECLARED
+        return declares_foreign(message) or taints(source, tool=message.tool, external_tools=external_tools)
+    return message.role is MessageRole.BASH and MessageRole.BASH.value in external_tools
+
+
+def _redacted(found: Captured | Dropped) -> Captured | Dropped:
+    return replace(found, text=redact(found.text)[0]) if isinstance(found, Captured) else found
+
+
+def _verbatim(found: Captured | Dropped) -> Captured | Dropped:
+    return found
 
 
 def user_class(message: Message) -> SourceClass:
@@ -141,7 +167,7 @@ def _of_user(
         session=session,
         sender=sender.id if sender else None,
     )
-    return Captured(entry, Role.USER, redact(text)[0], provenance)
+    return Captured(entry, Role.USER, text, provenance)
 
 
 def _program_said(message: Message, kind: SessionKind) -> str:
@@ -193,7 +219,12 @@ def _of_assistant(
     if message.stamp is not None:
         origin = least((origin, message.stamp.origin))
     provenance = Provenance(origin, _kind(message, kind), message.at or entry.at, session)
-    return Captured(entry, Role.ASSISTANT, redact(text)[0], provenance)
+    return Captured(entry, Role.ASSISTANT, text, provenance)
+
+
+def is_silent(text: str) -> bool:
+    """Say whether a text is a reply that says nothing to anybody."""
+    return _SILENT.fullmatch(text.strip()) is not None or is_heartbeat_ack(text)
 
 
 def is_heartbeat_ack(text: str) -> bool:

@@ -9,7 +9,7 @@ takes their place, so that compaction always comes to an end and always makes ro
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -17,7 +17,7 @@ from reverie.core.config.agents import Compaction
 from reverie.core.provenance import least
 from reverie.core.text import collapse, cut
 from reverie.core.types import ChatModel, SessionKind, SourceClass
-from reverie.sessions.capture import user_class
+from reverie.sessions.capture import brings_in, user_class
 from reverie.sessions.cutting import Cut, Live, find_cut, live_of
 from reverie.sessions.extract import extract, recent_turns
 from reverie.sessions.flushplan import thresholds
@@ -35,7 +35,6 @@ from reverie.sessions.summaries import MAX_CHARS, finished
 from reverie.sessions.summarising import SummaryWriter
 from reverie.sessions.telling import Files, files_of, told
 from reverie.sessions.tree import Entry
-from reverie.sessions.turns import brings_in
 
 Means = Literal["model", "extract", "trim", ""]
 
@@ -92,7 +91,7 @@ class Compactor:
         settings: Compaction,
         model: ChatModel | None = None,
         *,
-        external_tools: frozenset[str] = frozenset(),
+        external_tools: Container[str] = frozenset(),
         ticks: Callable[[], float] = time.monotonic,
     ) -> None:
         self._settings = settings
@@ -162,7 +161,7 @@ class _Work:
     """The passes of one compaction."""
 
     def __init__(
-        self, settings: Compaction, live: Live, kind: SessionKind, external: frozenset[str], writer: SummaryWriter
+        self, settings: Compaction, live: Live, kind: SessionKind, external: Container[str], writer: SummaryWriter
     ) -> None:
         self._settings = settings
         self._live = live
@@ -214,7 +213,7 @@ class _Work:
         return least(origins)
 
 
-def _class_of(message: Message, external: frozenset[str]) -> SourceClass:
+def _class_of(message: Message, external: Container[str]) -> SourceClass:
     if message.role is MessageRole.USER:
         return user_class(message)
     if message.role in (MessageRole.TOOL_RESULT, MessageRole.BASH):

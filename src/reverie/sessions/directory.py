@@ -74,7 +74,28 @@ class SessionDirectory:
         """
         return kind_in(self._rows(), key, self._main_key)
 
+    @property
+    def main_key(self) -> str:
+        """Return the configured name of the main session."""
+        return self._main_key
+
+    def rows(self) -> Rows:
+        """Return the rows as they stand, to be looked at and not to be changed.
+
+        Raises:
+            TranscriptError: they cannot be read.
+        """
+        return self._rows()
+
     # --- writing -------------------------------------------------------------------------------------------
+
+    def change(self, change: Callable[[Rows], T]) -> T:
+        """Change the rows under the lock of the directory; what ``change`` does to files happens before the rows do.
+
+        Raises:
+            TranscriptError: the directory cannot be written.
+        """
+        return self._edit(change)[1]
 
     def get_or_create(
         self,

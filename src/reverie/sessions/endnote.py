@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Container
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
@@ -51,6 +52,7 @@ def end_note(
     zone: str,
     messages: int,
     marker: str = "",
+    external_tools: Container[str] = frozenset(),
 ) -> EndNote:
     """Return the note: what session this was, why it ended, and its last messages.
 
@@ -64,6 +66,7 @@ def end_note(
         zone: the user's zone; the note's name and title are in it.
         messages: how many of the last messages it holds.
         marker: the nonce of this process's blocks of recalled memory.
+        external_tools: tools whose results count as foreign when they declare nothing.
     """
     local = as_utc(at).astimezone(ZoneInfo(zone))
     head = [
@@ -76,21 +79,23 @@ def end_note(
         "## Conversation Summary",
         "",
     ]
-    found, fault = _last(folder, session, kind, messages, marker)
+    found, fault = _last(folder, session, kind, messages, marker, external_tools)
     said = [f"{_NAMES.get(one.role, 'Note')}: {cut(collapse(one.text), _LINE_CHARS)}" for one in found]
     born = merge([one.provenance for one in found]) if found else Provenance(SourceClass.AGENT, kind, at, session)
     text = "\n".join([*head, *(said or [f"{UNAVAILABLE} ({fault})"])]) + "\n"
     return EndNote(f"memory/{local:%Y-%m-%d}-{local:%H%M}", text, born, len(said), fault)
 
 
-def _last(folder: Path, session: str, kind: SessionKind, count: int, marker: str) -> tuple[list[Captured], str]:
+def _last(
+    folder: Path, session: str, kind: SessionKind, count: int, marker: str, external_tools: Container[str]
+) -> tuple[list[Captured], str]:
     path = transcript_file(folder, session)
     if path is None:
         return [], "there is no such file"
     last: deque[Captured] = deque(maxlen=count)
     try:
         with closing(iter(Reading(path))) as entries:
-            walk = capture(entries, kind=kind, session=session, marker=marker)
+            walk = capture(entries, kind=kind, session=session, marker=marker, external_tools=external_tools)
             last.extend(one for one in walk if isinstance(one, Captured))
     except TranscriptError as error:
         return [], str(error.fields.get("reason") or error.message)

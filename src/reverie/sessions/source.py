@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Container, Iterator
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
@@ -39,6 +39,8 @@ class TranscriptSource:
         agent: the agent's id; it is part of every path (``sessions/<agent>/<session id>.jsonl``).
         main_key: the configured name of the main session.
         marker: the nonce of this process's blocks of recalled memory, if it has one.
+        external_tools: tools whose results count as foreign when they declare nothing.
+        redacted: replace secrets.
         forgotten: says of a session id that it was forgotten and must not come back (I8).
     """
 
@@ -49,11 +51,15 @@ class TranscriptSource:
         *,
         main_key: str = "main",
         marker: str = "",
+        external_tools: Container[str] = frozenset(),
+        redacted: bool = True,
         forgotten: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self._folder = folder
         self._prefix = f"sessions/{normal_agent(agent)}/"
         self._marker = marker
+        self._external = external_tools
+        self._redacted = redacted
         self._forgotten = forgotten
         self._directory = SessionDirectory(folder, agent, main_key=main_key)
 
@@ -111,7 +117,15 @@ class TranscriptSource:
                 return Skipped(path, f"this is a session of kind {what}, which is not searched")
             lines: list[SourceLine] = []
             said, by_programs, latest = 0, 0, None
-            for found in capture(_again(first, entries), kind=kind, session=session, marker=self._marker):
+            spoken = capture(
+                _again(first, entries),
+                kind=kind,
+                session=session,
+                marker=self._marker,
+                external_tools=self._external,
+                redacted=self._redacted,
+            )
+            for found in spoken:
                 said += 1
                 if isinstance(found, Dropped):
                     by_programs += found.reason in SYSTEM_REASONS

@@ -19,7 +19,11 @@ _FOREIGN_BLOCKS = (
     "standing_intents",
     "hindsight_memories",
 )
-_OUR_OPEN = re.compile(r"<reverie-memory nonce=\"?([^\s\">]{1,128})\"?>")
+#: Also as a model may quote it: other quotes, other case, other spaces.
+_OUR_OPEN = re.compile(r"<\s{0,8}reverie-memory\b([^<>]{0,300})>", re.IGNORECASE)
+_OUR_CLOSE = re.compile(r"<\s{0,8}/\s{0,8}reverie-memory\b([^<>]{0,300})>", re.IGNORECASE)
+_NONCE = re.compile(r"nonce\s{0,8}=\s{0,8}[\"'`]?([^\s\"'`<>/]{1,128})", re.IGNORECASE)
+_OUR_TAG = re.compile(r"<(?=/?\s{0,8}reverie-memory\b)", re.IGNORECASE)
 _PRIVATE = re.compile(r"<\s{0,8}(/?)\s{0,8}private\b[^<>]{0,200}>", re.IGNORECASE)
 
 _HISTORY = "[Chat messages since your last reply - for context]"
@@ -63,8 +67,19 @@ def wrap_injected(text: str, marker: str) -> str:
     """Return recalled text as a block that :func:`strip_injected` takes out again.
 
     ``marker`` is random and never shown to anybody who writes what is recalled, so no text can close the block early.
+    What imitates such a tag inside the text is defused: a reader that looks less closely is not fooled by it either.
     """
-    return f'<reverie-memory nonce="{marker}">\n{text}\n</reverie-memory nonce="{marker}">'
+    return f'<reverie-memory nonce="{marker}">\n{defused(text)}\n</reverie-memory nonce="{marker}">'
+
+
+def defused(text: str) -> str:
+    """Return the text with whatever imitates a tag of ours made readable text."""
+    return _OUR_TAG.sub("&lt;", text)
+
+
+def holds_injected(text: str) -> bool:
+    """Say whether anything in the text is, or imitates, a tag around recalled memory, ours or another program's."""
+    return _OUR_TAG.search(text) is not None or any(f"<{name}" in text for name in _FOREIGN_BLOCKS)
 
 
 def strip_injected(text: str, marker: str = "") -> str:
@@ -88,12 +103,20 @@ def _strip_ours(text: str) -> str:
     kept, position = [], 0
     while found := _OUR_OPEN.search(text, position):
         kept.append(text[position : found.start()])
-        close = re.compile(rf"</reverie-memory nonce=\"?{re.escape(found[1])}\"?>")
-        end = close.search(text, found.end())
-        if end is None:
+        end = _end_of(text, found)
+        if end < 0:
             return "".join(kept)
-        position = end.end()
+        position = end
     return "".join([*kept, text[position:]])
+
+
+def _end_of(text: str, opened: re.Match[str]) -> int:
+    """Return where a block ends: behind the closing tag of its nonce, or, without one, behind the last of any."""
+    nonce = _NONCE.search(opened[1])
+    ends = _OUR_CLOSE.finditer(text, opened.end())
+    if nonce is None:
+        return max((close.end() for close in ends), default=-1)
+    return next((close.end() for close in ends if (own := _NONCE.search(close[1])) and own[1] == nonce[1]), -1)
 
 
 def _strip_foreign(text: str, name: str) -> str:
@@ -143,7 +166,8 @@ def strip_private(text: str, *, inside: bool = False) -> PublicText:
 
 def without_spans(text: str, spans: Sequence[str]) -> str:
     """Return the text with every literal repetition of a private span replaced, in any letter case."""
-    for span in spans:
+    # The longest first: a nested mark leaves spans of which one is a part of another.
+    for span in sorted(spans, key=lambda one: (-len(one), one)):
         if len(span) >= 4:
             text = re.sub(re.escape(span), "[private]", text, flags=re.IGNORECASE)
     return text

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -134,6 +135,22 @@ class Transcript:
         """Append an entry of another type; ``side`` leaves the active leaf where it is."""
         return self._append([(kind, None, dict(fields))], side=side)[0]
 
+    def adopt(self, entries: Iterable[Mapping[str, Any]]) -> None:
+        """Append entries that were made elsewhere, with the ids and parents that they have, in one write.
+
+        Raises:
+            TranscriptError: it could not be written, or JSON cannot hold it.
+            StoreBusy: another writer held the transcript too long.
+        """
+        with locked(self.path.parent / LOCKS, self.path):
+            self._size = -1
+            try:
+                with _for_append(self.path) as (descriptor, found):
+                    self._put(descriptor, found.st_size, entries)
+            except (OSError, ValueError, TypeError, RecursionError) as error:
+                reason = reason_of(error)
+                raise TranscriptError("The transcript was not written", path=str(self.path), reason=reason) from error
+
     def _append(self, bodies: list[tuple[str, datetime | None, dict[str, Any]]], *, side: bool) -> tuple[str, ...]:
         with locked(self.path.parent / LOCKS, self.path):
             try:
@@ -146,10 +163,7 @@ class Transcript:
     def _append_locked(
         self, bodies: list[tuple[str, datetime | None, dict[str, Any]]], *, side: bool
     ) -> tuple[str, ...]:
-        flags = os.O_RDWR | os.O_APPEND | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
-        descriptor = os.open(self.path, flags | getattr(os, "O_BINARY", 0))
-        try:
-            found = os.fstat(descriptor)
+        with _for_append(self.path) as (descriptor, found):
             self._catch_up(found)
             entries, leaf = [], self._leaf
             for kind, at, body in bodies:
@@ -158,16 +172,19 @@ class Transcript:
                 data |= {"appendMode": "side"} if side else {}
                 entries.append(data | body)
                 leaf = leaf_after(leaf, Entry(kind, ident, leaf, at, data=data | body))
-            # A last line without its line feed is the rest of a killed write. It stays as it is, on its own line.
-            torn = found.st_size > 0 and _last_byte(descriptor, found.st_size) != b"\n"
-            payload = (b"\n" if torn else b"") + b"".join(to_line(entry) for entry in entries)
-            _write_all(descriptor, payload)
-            if self._fsync is FsyncPolicy.ALWAYS:
-                os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        self._size, self._leaf = found.st_size + len(payload), leaf
+            self._size = self._put(descriptor, found.st_size, entries)
+        self._leaf = leaf
         return tuple(entry["id"] for entry in entries)
+
+    def _put(self, descriptor: int, size: int, entries: Iterable[Mapping[str, Any]]) -> int:
+        """Write lines at the end of a file of that size, and return its size afterwards."""
+        # A last line without its line feed is the rest of a killed write. It stays as it is, on its own line.
+        torn = size > 0 and _last_byte(descriptor, size) != b"\n"
+        payload = (b"\n" if torn else b"") + b"".join(to_line(dict(entry)) for entry in entries)
+        _write_all(descriptor, payload)
+        if self._fsync is FsyncPolicy.ALWAYS:
+            os.fsync(descriptor)
+        return size + len(payload)
 
     def _catch_up(self, found: os.stat_result) -> None:
         """Learn the active leaf and the ids in use from what was written since this object last looked."""
@@ -199,6 +216,16 @@ class Transcript:
 
 
 # --- files -----------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _for_append(path: Path) -> Iterator[tuple[int, os.stat_result]]:
+    flags = os.O_RDWR | os.O_APPEND | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+    descriptor = os.open(path, flags | getattr(os, "O_BINARY", 0))
+    try:
+        yield descriptor, os.fstat(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _last_byte(descriptor: int, size: int) -> bytes:

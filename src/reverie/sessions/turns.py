@@ -8,7 +8,7 @@ goes on with the session reads it from the end of the transcript.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 from reverie.core.errors import StoreError, TranscriptError, UsageError
 from reverie.core.provenance import ContentSource, Role, least, of_message, taints
 from reverie.core.types import ChatType, Clock, Ids, Sender, SessionKind, SourceClass
-from reverie.sessions.capture import declares_foreign, user_class
+from reverie.sessions.capture import brings_in, user_class
 from reverie.sessions.directory import SessionDirectory
 from reverie.sessions.keys import SessionKey
 from reverie.sessions.messages import Block, Message, MessageRole, Stamp, is_tainted
@@ -41,7 +41,7 @@ class TurnState:
     sender: Sender | None = None
 
 
-def turn_state(transcript: Transcript, external_tools: frozenset[str] = frozenset()) -> TurnState:
+def turn_state(transcript: Transcript, external_tools: Container[str] = frozenset()) -> TurnState:
     """Return the state of the turn that a transcript ends in; the least that can be said if its beginning is not found.
 
     Raises:
@@ -62,15 +62,6 @@ def turn_state(transcript: Transcript, external_tools: frozenset[str] = frozense
     return TurnState()
 
 
-def brings_in(message: Message, external_tools: frozenset[str]) -> bool:
-    """Say whether a message brings foreign content into its turn: what a tool declares, or a tool that is external."""
-    if message.role is MessageRole.TOOL_RESULT:
-        declared = message.stamp.source if message.stamp is not None else None
-        source = declared if declared is not None else ContentSource.UNDECLARED
-        return declares_foreign(message) or taints(source, tool=message.tool, external_tools=external_tools)
-    return message.role is MessageRole.BASH and MessageRole.BASH.value in external_tools
-
-
 class TurnRecorder:
     """Opens turns of one agent. It keeps no sender and no session: those are of the turn (ISO-08).
 
@@ -87,7 +78,7 @@ class TurnRecorder:
         clock: Clock,
         ids: Ids,
         *,
-        external_tools: frozenset[str] = frozenset(),
+        external_tools: Container[str] = frozenset(),
         fsync: FsyncPolicy = FsyncPolicy.ALWAYS,
         told: Told = lambda session, message: None,
     ) -> None:
@@ -165,7 +156,7 @@ class RecordedTurn:
         ids: Ids,
         entry: str,
         state: TurnState,
-        external_tools: frozenset[str],
+        external_tools: Container[str],
         told: Told,
     ) -> None:
         self._told = told

@@ -7,7 +7,7 @@ which :meth:`DurableStore.recover` can tell what happened.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from reverie.store.records import (
     Present,
     Recovery,
     State,
+    TrustRecord,
     WriteRecord,
     happened,
     milliseconds,
@@ -69,11 +70,23 @@ ON CONFLICT (path) DO UPDATE SET revision = revision + 1
 """
 _MOVE_ACTS = "UPDATE act SET path = ? WHERE path = ? AND kind <> 'rename'"
 _STATES = "SELECT path, revision, hash FROM file_state ORDER BY path"
+_STAMP = "SELECT (SELECT max(seq) FROM act), (SELECT total(revision) FROM file_state)"
 _HASH_OF = "SELECT hash FROM file_state WHERE path = ?"
 _DOUBTFUL_PATHS = """
 SELECT DISTINCT a.path FROM act a JOIN write_record w USING (seq)
 WHERE w.origin NOT IN ('owner', 'agent') AND w.state <> 'rolled_back' ORDER BY a.path
 """
+#: Lines of untrusted writes, without those that stood in trusted text before and those vouched for later.
+_UNTRUSTED_LINES = """
+SELECT a.path, l.hash FROM write_record w JOIN act a USING (seq) JOIN act_line l USING (seq)
+WHERE w.origin NOT IN ('owner', 'agent') AND w.state <> 'rolled_back' AND l.change = 'written'
+  AND NOT EXISTS (SELECT 1 FROM act_echo e WHERE e.seq = l.seq AND e.hash = l.hash)
+  AND NOT EXISTS (
+    SELECT 1 FROM act_line v JOIN act b ON b.seq = v.seq
+    WHERE v.change = 'vouched' AND v.hash = l.hash AND b.path = a.path AND v.seq > l.seq)
+"""
+_ADD_ECHO = "INSERT INTO act_echo (seq, hash) VALUES (?, ?)"
+_ECHOES = "SELECT e.seq, e.hash FROM act_echo e JOIN act a USING (seq) WHERE a.path = ?"
 _BURY = "INSERT INTO session_tombstone (session, reason, at) VALUES (?, ?, ?) ON CONFLICT (session) DO NOTHING"
 _TOMBSTONES = "SELECT session, reason FROM session_tombstone ORDER BY session"
 _ADD_ORIGIN = """
@@ -82,6 +95,11 @@ ON CONFLICT (entry, session) DO UPDATE SET
     session_key = excluded.session_key, origin = excluded.origin, observed_at = max(observed_at, excluded.observed_at)
 """
 _ORIGINS = "SELECT session, session_key, origin, observed_at FROM entry_origin WHERE entry = ? ORDER BY session"
+_TRUSTS = """
+SELECT t.seq, t.id, a.at, t.by, t.start_line, t.end_line FROM trust_act t JOIN act a USING (seq) WHERE a.path = ?
+ORDER BY t.seq
+"""
+_VOUCHED = "SELECT hash FROM act_line WHERE seq = ? AND change = 'vouched'"
 _COUNT = "SELECT count(*) FROM write_record WHERE state = 'committed'"
 _SETTING = "SELECT value FROM setting WHERE key = ?"
 _SET = "INSERT INTO setting (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
@@ -134,6 +152,7 @@ class DurableStore:
         end_line: int,
         written: Sequence[str],
         dropped: Sequence[str] = (),
+        echoed: Collection[str] = (),
         tool: str = "",
         reason: str = "",
     ) -> str:
@@ -156,6 +175,7 @@ class DurableStore:
             )
             self._add_lines(seq, "written", written)
             self._add_lines(seq, "dropped", dropped)
+            self.database.executemany(_ADD_ECHO, [(seq, line) for line in sorted(frozenset(echoed))])
         return ident
 
     def commit(
@@ -282,6 +302,21 @@ class DurableStore:
             self.database.execute(_JUDGE_ANEW, (path,))
         return ident
 
+    def trusts(self, path: str) -> list[TrustRecord]:
+        """Return the owner's acts of trust on a file, oldest first."""
+        with self.database.transaction(immediate=False):
+            return [
+                TrustRecord(
+                    ident,
+                    path,
+                    moment(at),
+                    by,
+                    (start, end) if start is not None else None,
+                    frozenset(line for (line,) in self.database.rows(_VOUCHED, (seq,))),
+                )
+                for seq, ident, at, by, start, end in self.database.rows(_TRUSTS, (path,))
+            ]
+
     def removed(self, path: str, content_hash: str) -> None:
         """Record that Reverie removed the file. A file that vanished by itself must not be recorded so."""
         with self.database.transaction():
@@ -303,12 +338,16 @@ class DurableStore:
             for seq, change, line in self.database.rows(_HISTORY_LINES, (path,)):
                 lines.setdefault((seq, change), []).append(line)
             rows = self.database.rows(_HISTORY, (path,))
+            echoes: dict[int, set[str]] = {}
+            for seq, line in self.database.rows(_ECHOES, (path,)):
+                echoes.setdefault(seq, set()).add(line)
         acts: list[Act] = []
         for seq, kind, origin, session_kind, session, sender, observed, key, state, whole in rows:
             if kind == "write":
                 provenance = provenance_of(origin, session_kind, observed, session, sender, key)
                 written, dropped = (tuple(lines.get((seq, change), ())) for change in ("written", "dropped"))
-                acts.append(Write(provenance, written, dropped, pending=state == "reserved"))
+                echoed = frozenset(echoes.get(seq, ()))
+                acts.append(Write(provenance, written, dropped, pending=state == "reserved", echoed=echoed))
             elif kind == "trust":
                 acts.append(Trust(frozenset(lines.get((seq, "vouched"), ())), whole=bool(whole)))
             elif kind == "removal":
@@ -319,9 +358,24 @@ class DurableStore:
         """Return the files to which something untrusted was ever written."""
         return [path for (path,) in self.database.rows(_DOUBTFUL_PATHS)]
 
+    def untrusted_lines(self) -> dict[str, frozenset[str]]:
+        """Return the hashes of lines that were written as untrusted and are so still, by file."""
+        found: dict[str, set[str]] = {}
+        for path, line in self.database.rows(_UNTRUSTED_LINES):
+            found.setdefault(path, set()).add(line)
+        return {path: frozenset(lines) for path, lines in found.items()}
+
+    def judge_anew(self, paths: Iterable[str]) -> None:
+        """Let the lines of some files be judged anew by whoever keeps a judgement of them."""
+        self.database.executemany(_JUDGE_ANEW, [(path,) for path in paths])
+
     def revisions(self) -> dict[str, int]:
         """Return a number for each file with acts; it grows whenever the file's lines must be judged anew."""
         return {path: revision for path, revision, _ in self.database.rows(_STATES)}
+
+    def stamp(self) -> tuple[object, ...]:
+        """Return what changes whenever anything is recorded of any file."""
+        return tuple(self.database.row(_STAMP) or ())
 
     def last_hash(self, path: str) -> str | None:
         """Return the sha256 of the file as Reverie last wrote it, ``None`` if it never did or removed it."""

@@ -6,9 +6,16 @@ untrusted write are still there in their order, it speaks for itself alone. Once
 somebody may have reworded it, so the whole file counts as untrusted until the owner clears it. Nothing but an act of
 trust raises a line, and only the lines that it named.
 
-Lines are compared by a hash that ignores white space. Lines without any content (blank ones, rules, fences, headings
-that are a date) say nothing and silence nobody: they are left out of every comparison and take the class of their
-better neighbour.
+An untrusted line is known again in any other file: a copy of it stays untrusted there until the owner vouches for it.
+Two things are no copies. A line that stood in trusted text before the untrusted write said the same (an echo) is
+whose it was; else whoever repeats the owner's words could silence them. And a line of few words (``FEW_WORDS``), which
+two people write by chance, counts as untrusted only in the file where it was written as such, and there not where
+trusted text with it was recorded.
+
+Lines are compared by a hash that ignores white space and marks of lists, quotes, headings and emphasis: what a line
+says does not change when it becomes a list item. Lines without any content (blank ones, rules, fences, headings that
+are a date) say nothing and silence nobody: they are left out of every comparison and take the class of their better
+neighbour.
 """
 
 from __future__ import annotations
@@ -17,10 +24,11 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from reverie.core.language import is_cjk, tokens
 from reverie.core.provenance import TRUST_ORDER, is_trusted, least, lowered, merge
 from reverie.core.text import collapse, sha256
 from reverie.core.types import Provenance, SessionKind, SourceClass
@@ -31,6 +39,12 @@ _BARE = re.compile(
     r"|\s*#+\s[\s\d:.\-/]*"
     r"|\s*<!--\s*(?:observed:\s*[\d-]+\s*\|\s*)?status:\s*(?:active|superseded)\s*-->\s*"
 )
+#: What stands before the words of a line, and marks of emphasis and code anywhere in it.
+_LEADING = re.compile(r"\A(?:[\s>#*+\-•–—]+|\d{1,9}[.)]\s|\[[ xX]\](?=\s))+")
+_EMPHASIS = re.compile(r"[*_`~]+")
+#: A line of fewer words is no evidence that it was copied. A CJK character counts as half a word.
+FEW_WORDS = 3
+
 _CURATED = frozenset({"MEMORY.md", "memory.md", "USER.md"})
 _PERSONAL = re.compile(r"users/[A-Za-z0-9][A-Za-z0-9_-]{0,127}/USER\.md")
 _DIARY = "dreams.md"
@@ -48,12 +62,14 @@ class Write:
     """A recorded write: hashes of the lines it wrote, in order, and of those it took out.
 
     ``pending`` is a write that was announced and not yet confirmed: its lines may or may not stand in the file.
+    ``echoed`` are those of its lines that stood in trusted text before: what it says of them counts where it stands.
     """
 
     provenance: Provenance
     written: tuple[str, ...]
     dropped: tuple[str, ...] = ()
     pending: bool = False
+    echoed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +89,16 @@ Act = Write | Trust | Removal
 
 
 def line_hash(line: str) -> str:
-    """Return the hash by which a line is found again; runs of white space count as one space."""
-    return sha256(collapse(unicodedata.normalize("NFC", line)))[:32]
+    """Return the hash by which a line is found again, whatever marks stand before its words and around them."""
+    said = collapse(unicodedata.normalize("NFC", line))
+    return sha256(collapse(_EMPHASIS.sub("", _LEADING.sub("", said))) or said)[:32]
+
+
+def tells(line: str) -> bool:
+    """Say whether a line has so many words that another one like it must be a copy."""
+    words = tokens(line)
+    characters = sum(map(is_cjk, words))
+    return len(words) - characters / 2 >= FEW_WORDS
 
 
 def is_bare(line: str) -> bool:
@@ -120,7 +144,7 @@ def judge(
     lines: Sequence[str],
     history: Sequence[Act],
     *,
-    strays: Collection[str] = frozenset(),
+    strays: Container[str] = frozenset(),
     observed_at: datetime | None = None,
 ) -> FileTrust:
     """Return the provenance of each line of a file.
@@ -129,8 +153,7 @@ def judge(
         path: Relative to the workspace, with ``/``.
         lines: The lines as they stand, without line endings.
         history: The acts recorded for this path, oldest first.
-        strays: Hashes of untrusted lines that are missing from the file they were written to; a file that has
-            been renamed or taken apart by hand shows here.
+        strays: Hashes of lines that were written as untrusted to any other file.
         observed_at: The moment to give to lines of which nothing is recorded, usually when the file changed.
     """
     ledger = _Ledger()
@@ -138,23 +161,29 @@ def judge(
         ledger.add(act)
     content = [number for number, line in enumerate(lines) if not is_bare(line)]
     hashes = [line_hash(lines[number]) for number in content]
+    telling = frozenset(line for line, number in zip(hashes, content, strict=True) if tells(lines[number]))
     ceiling = path_class(path)
-    classes = _Judgement(ledger, hashes, frozenset(strays), Provenance(SourceClass.AGENT, observed_at=observed_at))
+    handwritten = Provenance(SourceClass.AGENT, observed_at=observed_at)
+    classes = _Judgement(ledger, hashes, telling, _copies(hashes, telling, strays), handwritten)
     found = [lowered(provenance, ceiling) for provenance in classes.provenances()]
     everything = _with_bare_lines(len(lines), content, found, lowered(classes.handwritten, ceiling))
     return FileTrust(everything, classes.taint)
 
 
-def missing(lines: Sequence[str], history: Sequence[Act]) -> frozenset[str]:
-    """Return the hashes of untrusted lines that were written to a file and are not in it any more.
+def _copies(hashes: Sequence[str], telling: frozenset[str], strays: Container[str]) -> frozenset[int]:
+    """Return the places where lines stand that were written as untrusted elsewhere.
 
-    Of a file that is gone, give no lines.
+    A line of few words is one of them only beside another: then a whole passage was copied.
     """
-    ledger = _Ledger()
-    for act in history:
-        ledger.add(act)
-    present = Counter(line_hashes(lines))
-    return frozenset(ledger.expected() - present)
+    alike = [line in strays for line in hashes]
+    found = {place for place, line in enumerate(hashes) if alike[place] and line in telling}
+    for way in (range(len(hashes)), reversed(range(len(hashes)))):
+        last = -2
+        for place in way:
+            if place in found or (alike[place] and abs(place - last) == 1):
+                found.add(place)
+                last = place
+    return frozenset(found)
 
 
 class _Ledger:
@@ -185,7 +214,8 @@ class _Ledger:
                 self._drop(act.dropped)
                 self.open.append((act.provenance, list(act.written)))
             for line in act.written:
-                self.untrusted.setdefault(line, []).append(act.provenance)
+                if line not in act.echoed:
+                    self.untrusted.setdefault(line, []).append(act.provenance)
 
     def _trust(self, act: Trust) -> None:
         self.vouched |= act.hashes
@@ -210,10 +240,18 @@ class _Ledger:
 class _Judgement:
     """The lines with content of one file, held against its ledger."""
 
-    def __init__(self, ledger: _Ledger, hashes: Sequence[str], strays: frozenset[str], handwritten: Provenance) -> None:
+    def __init__(
+        self,
+        ledger: _Ledger,
+        hashes: Sequence[str],
+        telling: frozenset[str],
+        copies: frozenset[int],
+        handwritten: Provenance,
+    ) -> None:
         self.ledger = ledger
         self.hashes = hashes
-        self.strays = strays - ledger.vouched
+        self.telling = telling
+        self.copies = copies
         self.handwritten = handwritten
         self._places: dict[str, list[int]] = {}
         for place, line in enumerate(hashes):
@@ -226,11 +264,11 @@ class _Judgement:
         return [self._of(place, line) for place, line in enumerate(self.hashes)]
 
     def _of(self, place: int, line: str) -> Provenance:
-        if line in self.ledger.untrusted:
-            return merge(self.ledger.untrusted[line])
-        if line in self.strays:
-            return replace(self.handwritten, origin=SourceClass.UNTRUSTED)
         own = self.covered.get(place)
+        if line in self.ledger.untrusted and (line in self.telling or not own):
+            return merge(self.ledger.untrusted[line])
+        if place in self.copies and line not in self.ledger.vouched and (line in self.telling or not own):
+            return replace(self.handwritten, origin=SourceClass.UNTRUSTED)
         base = merge(own) if own else self.confined.get(line, self.handwritten)
         if line in self.ledger.vouched:
             return base

@@ -37,6 +37,18 @@ class WriteRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class TrustRecord:
+    """The owner's act of trust: on which lines (``None``: the whole file), and the hashes of those that it raised."""
+
+    id: str
+    path: str
+    at: datetime
+    by: str
+    lines: tuple[int, int] | None
+    hashes: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Present:
     """A file as it stands: its sha256, and the hashes of its lines with content."""
 

@@ -90,6 +90,16 @@ CREATE TABLE setting (
 ) STRICT, WITHOUT ROWID;
 """
 
+_ECHOES = """
+-- Lines of an untrusted write that stood in trusted text before it.
+CREATE TABLE act_echo (
+    seq INTEGER NOT NULL REFERENCES act (seq) ON DELETE CASCADE,
+    hash TEXT NOT NULL,
+    PRIMARY KEY (seq, hash)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX act_line_vouched ON act_line (hash, seq) WHERE change = 'vouched';
+"""
+
 _SESSION_END = """
 -- Transcripts that ended, queued for ingestion (C9). A session that goes on and ends again is queued again.
 CREATE TABLE session_end (
@@ -105,11 +115,12 @@ CREATE TABLE session_end (
 MIGRATIONS = (
     Migration.script("0001_ledger", _LEDGER),
     Migration.script("0002_lineage", _LINEAGE),
-    Migration.script("0003_session_end", _SESSION_END),
+    Migration.script("0003_echoes", _ECHOES),
+    Migration.script("0004_session_end", _SESSION_END),
 )
 
 #: Every table, in the order of an export; parents before children.
 TABLES = (
-    *("act", "write_record", "trust_act", "act_line", "file_state"),
+    *("act", "write_record", "trust_act", "act_line", "act_echo", "file_state"),
     *("session_tombstone", "entry_origin", "setting", "session_end"),
 )

@@ -27,6 +27,7 @@ class WorkspaceSource:
         classify: says where each line comes from; the durable store answers it. Lines it does not answer for are
             ``untrusted``.
         revisions: a number for each path of which something was recorded; it grows with each record.
+        shown: gives each line as the index may hold it, such as without secrets; the lines themselves by default.
     """
 
     def __init__(
@@ -35,10 +36,12 @@ class WorkspaceSource:
         classify: Classify,
         *,
         revisions: Callable[[], Mapping[str, int]] | None = None,
+        shown: Callable[[Sequence[str]], Sequence[str]] | None = None,
     ) -> None:
         self._workspace = workspace
         self._classify = classify
         self._revisions = revisions
+        self._shown = shown
         self._revision: Mapping[str, int] = {}
 
     @property
@@ -70,10 +73,12 @@ class WorkspaceSource:
         except FileUnreadable as error:
             return Skipped(path, str(error.fields["reason"]))
         document = scan(file.text)
-        given = self._classify(path, [line.text for line in document.lines])
+        texts = [line.text for line in document.lines]
+        given = self._classify(path, texts)
+        texts = list(self._shown(texts)) if self._shown is not None else texts
         unknown = Provenance()
         lines = tuple(
-            SourceLine(line.number, line.text, given[index] if index < len(given) else unknown)
+            SourceLine(line.number, texts[index], given[index] if index < len(given) else unknown)
             for index, line in enumerate(document.lines)
             if line.kind is not LineKind.FRONT_MATTER and line.number not in document.generated
         )

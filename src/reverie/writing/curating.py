@@ -8,7 +8,7 @@ from dataclasses import replace
 from reverie.core.clock import today
 from reverie.core.errors import WriteRefused
 from reverie.core.language import normal
-from reverie.core.provenance import is_trusted, lowered
+from reverie.core.provenance import CONFINED, is_trusted, lowered
 from reverie.core.text import collapse
 from reverie.core.types import Annotations, Clock, Provenance, SourceClass, Written
 from reverie.workspace import paths
@@ -45,6 +45,10 @@ class Curation:
         if not is_trusted(provenance.origin):
             told = self._files.note(text, provenance, today(self._clock), tool=tool)
             return replace(told, note="not said by the owner, so it went to the note of the day, out of curated memory")
+        if provenance.kind in CONFINED:
+            told = self._files.note(text, provenance, today(self._clock), tool=tool)
+            why = f"said in a session of kind {provenance.kind}"
+            return replace(told, note=f"{why}, so it went to the note of the day, out of curated memory")
         chosen = route(text)
         path, why = (chosen.target, chosen.why) if target is None else (target, f"{target} was asked for")
         wording = chosen.text if paths.is_user_model(path) else text

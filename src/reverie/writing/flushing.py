@@ -9,7 +9,7 @@ kept word for word, and the note says how they came there.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, Literal
@@ -74,6 +74,7 @@ class Flusher:
         settings: the section ``compaction``.
         model: chooses what is kept; without one it is an extract.
         marker: the nonce of this process's blocks of recalled memory.
+        external_tools: tools whose results count as foreign when they declare nothing.
     """
 
     def __init__(
@@ -86,7 +87,9 @@ class Flusher:
         *,
         model: ChatModel | None = None,
         marker: str = "",
+        external_tools: Container[str] = frozenset(),
     ) -> None:
+        self._external = external_tools
         self._sessions = sessions
         self._writer = writer
         self._clock = clock
@@ -134,7 +137,7 @@ class Flusher:
         live, cycle = live_of(path), cycle_of(session.data)
         ids = [entry.id for entry in live.entries]
         fresh = set(ids[ids.index(cycle.flushed_through) + 1 :] if cycle.flushed_through in ids else ids)
-        walk = capture(path, kind=session.kind, session=session.id, marker=self._marker)
+        walk = capture(path, kind=session.kind, session=session.id, marker=self._marker, external_tools=self._external)
         return _Seen(
             session,
             live,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Protocol
@@ -20,6 +21,10 @@ _SUFFIXES = frozenset({".md", ".markdown"})
 
 class Importer(Protocol):
     """What an import needs of the writer."""
+
+    def many(self) -> AbstractContextManager[None]:
+        """Prepare for many writes in a row."""
+        ...
 
     def import_file(self, relative: str, text: str, provenance: Provenance) -> Written:
         """Write one imported file; nothing if it stands there already."""
@@ -61,14 +66,15 @@ def import_markdown(
     written: list[str] = []
     unchanged: list[str] = []
     skipped: list[Skipped] = []
-    for path, name in sources:
-        target = str(PurePosixPath(folder) / name)
-        try:
-            done = writer.import_file(target, files.read(path).text, provenance)
-        except (FileUnreadable, PathNotAllowed, WorkspaceError) as error:
-            skipped.append(Skipped(name, str(error.fields.get("reason", error.message))))
-            continue
-        (written if done.record else unchanged).append(done.path)
+    with writer.many():
+        for path, name in sources:
+            target = str(PurePosixPath(folder) / name)
+            try:
+                done = writer.import_file(target, files.read(path).text, provenance)
+            except (FileUnreadable, PathNotAllowed, WorkspaceError) as error:
+                skipped.append(Skipped(name, str(error.fields.get("reason", error.message))))
+                continue
+            (written if done.record else unchanged).append(done.path)
     return ImportReport(tuple(written), tuple(unchanged), tuple(skipped))
 
 
@@ -77,6 +83,10 @@ def _sources(source: Path) -> Iterator[tuple[Path, str]]:
     if not source.exists():
         raise ImportRefused("There is no such file or folder", path=str(source))
     if not source.is_dir():
+        if source.suffix.lower() not in _SUFFIXES:
+            raise ImportRefused(
+                "This is no Markdown file", path=str(source), hint=f"one of: {', '.join(sorted(_SUFFIXES))}"
+            )
         yield source, f"{source.stem}.md"
         return
     taken: set[str] = set()

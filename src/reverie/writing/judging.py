@@ -2,54 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from datetime import datetime
-from pathlib import Path
 
-from reverie.core.errors import FileUnreadable, PathNotAllowed
 from reverie.store.durable import DurableStore
-from reverie.store.lines import FileTrust, judge, missing
-from reverie.workspace import files
-from reverie.writing.recording import lines_of
+from reverie.store.lines import Act, FileTrust, judge
 
 
 class LineJudge:
     """Judges lines of workspace files. What it knows of other files is as old as the last :meth:`refresh`."""
 
-    def __init__(self, root: Path, durable: DurableStore) -> None:
-        self._root = root
+    def __init__(self, durable: DurableStore) -> None:
         self._durable = durable
-        self._strays: dict[str, frozenset[str]] | None = None
+        self._known: tuple[object, ...] | None = None
+        self._lines: dict[str, frozenset[str]] = {}
+        self._homes: dict[str, set[str]] = {}
 
-    def judge(self, relative: str, lines: Sequence[str], *, observed_at: datetime | None = None) -> FileTrust:
+    def judge(
+        self,
+        relative: str,
+        lines: Sequence[str],
+        *,
+        observed_at: datetime | None = None,
+        more: Sequence[Act] = (),
+    ) -> FileTrust:
         """Return the provenance of each line of a file and whether the file as a whole is lowered.
 
         Args:
             relative: The path in the workspace, with ``/``.
             lines: The lines as they stand, without endings.
             observed_at: The moment for handwritten lines, usually when the file changed.
+            more: Acts to be taken for done although they are not recorded, to see what they would change.
         """
-        if self._strays is None:
+        if self._known is None:
             self.refresh()
-        strays = frozenset().union(*(found for path, found in (self._strays or {}).items() if path != relative))
-        history = self._durable.history(relative)
+        strays = _Elsewhere(self._homes, relative)
+        history = [*self._durable.history(relative), *more]
         return judge(relative, lines, history, strays=strays, observed_at=observed_at)
 
+    def doubtful(self) -> list[str]:
+        """Return the files to which something untrusted was ever written."""
+        return self._durable.doubtful_paths()
+
+    def strays(self, relative: str) -> dict[str, frozenset[str]]:
+        """Return the hashes of lines that were written as untrusted, by the file that they were written to."""
+        if self._known is None:
+            self.refresh()
+        return {path: lines for path, lines in self._lines.items() if path != relative}
+
     def refresh(self) -> None:
-        """Look again for untrusted lines that have left their files, as after a renaming by hand.
+        """Look again for what was written as untrusted. Call it before a round of judgements.
 
-        Call it before a round of judgements; it reads the files to which something untrusted was ever written.
+        It costs one small query while nothing was recorded since the last look.
         """
-        strays = {}
-        for path in self._durable.doubtful_paths():
-            gone = missing(self._lines(path), self._durable.history(path))
-            if gone:
-                strays[path] = gone
-        self._strays = strays
+        stamp = self._durable.stamp()
+        if self._known == stamp:
+            return
+        self._lines = self._durable.untrusted_lines()
+        homes: dict[str, set[str]] = {}
+        for path, lines in self._lines.items():
+            for line in lines:
+                homes.setdefault(line, set()).add(path)
+        self._homes = homes
+        self._known = stamp
 
-    def _lines(self, relative: str) -> list[str]:
-        try:
-            return lines_of(files.read(files.contained(self._root, relative), max_bytes=None).text)
-        except (FileUnreadable, PathNotAllowed):
-            # Gone, or no text any more: wherever its lines are now, they are not here.
-            return []
+
+class _Elsewhere(Container[str]):
+    """The lines that were written as untrusted to any file but one."""
+
+    def __init__(self, homes: Mapping[str, Collection[str]], relative: str) -> None:
+        self._homes = homes
+        self._relative = relative
+
+    def __contains__(self, line: object) -> bool:
+        """Say whether a line, given by its hash, was."""
+        homes = self._homes.get(line, ()) if isinstance(line, str) else ()
+        return len(homes) > 1 or (len(homes) == 1 and self._relative not in homes)

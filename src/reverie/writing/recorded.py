@@ -19,6 +19,7 @@ from reverie.workspace import files, paths
 from reverie.workspace.notes import Edit, Workspace
 from reverie.writing.judging import LineJudge
 from reverie.writing.recording import Recording, lines_of, present
+from reverie.writing.standing import Standing
 
 
 class RecordedFiles:
@@ -27,7 +28,8 @@ class RecordedFiles:
     def __init__(self, workspace: Workspace, durable: DurableStore) -> None:
         self.workspace = workspace
         self.durable = durable
-        self.judge = LineJudge(workspace.root, durable)
+        self.judge = LineJudge(durable)
+        self.standing = Standing(workspace, self.judge)
 
     def write(
         self,
@@ -42,9 +44,16 @@ class RecordedFiles:
         """Do one change of the workspace with a record of it; ``note`` is what the receipt says."""
         with self.locked(path):
             self.settle(path)
-            recording = Recording(self.durable, path, provenance, tool=tool, reason=reason)
+            recording = self.recording(path, provenance, tool=tool, reason=reason)
             placed = act(self.workspace.through(recording.edit))
             return self.receipt(path, recording, (placed.start_line, placed.end_line), note)
+
+    def recording(
+        self, path: str, provenance: Provenance, *, tool: str, reason: str, derived: bool = False
+    ) -> Recording:
+        """Return a record of a write that is to come; see :class:`Recording`."""
+        echoes = self.standing.trusted
+        return Recording(self.durable, path, provenance, tool=tool, reason=reason, echoes=echoes, derived=derived)
 
     def note(
         self, text: str, provenance: Provenance, day: date, *, heading: str | None = None, tool: str, reason: str = ""

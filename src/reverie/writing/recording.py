@@ -99,8 +99,9 @@ def _changed(old: Sequence[str], new: Sequence[str]) -> tuple[list[str], list[st
 class Recording:
     """A write to one file that leaves a record. Use it under the lock of the file, once.
 
-    ``derived`` says that the new lines may be made of those that they replace, as in a rewrite of the whole file:
-    then they are never above the least trusted line that goes.
+    ``echoes`` says which of the lines of an untrusted write stand in trusted text already. ``derived`` says that the
+    new lines may be made of those that they replace, as in a rewrite of the whole file: then they are never above the
+    least trusted line that goes.
     """
 
     def __init__(
@@ -111,6 +112,7 @@ class Recording:
         *,
         tool: str,
         reason: str,
+        echoes: Callable[[Sequence[str]], frozenset[str]] = lambda _: frozenset(),
         derived: bool = False,
     ) -> None:
         self.provenance = provenance
@@ -120,6 +122,7 @@ class Recording:
         self._relative = relative
         self._tool = tool
         self._reason = reason
+        self._echoes = echoes
         self._derived = derived
 
     def edit(
@@ -161,6 +164,7 @@ class Recording:
             end_line=self.diff.end_line,
             written=self.diff.written,
             dropped=self.diff.dropped,
+            echoed=() if is_trusted(provenance.origin) else self._echoes(self.diff.written),
             tool=self._tool,
             reason=self._reason,
         )

@@ -5,21 +5,24 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import date
 
 from reverie.core.clock import today
 from reverie.core.errors import UsageError, WorkspaceMissing, WriteConflict, WriteRefused
-from reverie.core.provenance import is_trusted
-from reverie.core.types import Clock, Provenance, Written
+from reverie.core.redaction import redact
+from reverie.core.types import Clock, Provenance, SourceClass, Written
 from reverie.store.durable import DurableStore
-from reverie.store.lines import is_bare, line_hashes, path_class
 from reverie.store.records import Recovery
 from reverie.workspace import files, paths
 from reverie.workspace.notes import Workspace
+from reverie.writing import vouching
 from reverie.writing.curating import Curation
 from reverie.writing.flush import new_part
 from reverie.writing.recorded import RecordedFiles
-from reverie.writing.recording import Recording, compare, lines_of
+from reverie.writing.recording import compare, lines_of
+from reverie.writing.vouching import Vouching
 
 #: Notes of a day, also those with a name behind the date: only ever added to.
 _DAILY = re.compile(r"memory/\d{4}-\d{2}-\d{2}[^/]*\.md")
@@ -33,6 +36,7 @@ class RecordedWriter:
         durable: where the records are kept.
         clock: tells the day.
         budgets: the most characters that a curated file may come to by our hand; a file not named has no limit.
+        redacted: replace secrets in what others than the owner write; the owner's own words stay as they are.
     """
 
     def __init__(
@@ -42,8 +46,10 @@ class RecordedWriter:
         clock: Clock,
         *,
         budgets: Mapping[str, int] | None = None,
+        redacted: bool = True,
     ) -> None:
         self._clock = clock
+        self._redacted = redacted
         self._durable = durable
         self._files = RecordedFiles(workspace, durable)
         self._curation = Curation(self._files, clock, dict(budgets or {}))
@@ -71,7 +77,10 @@ class RecordedWriter:
             WorkspaceError, StoreError: nothing was written.
         """
         on = day or today(self._clock)
-        return self._files.note(text, provenance, on, heading=heading, tool=tool, reason=reason)
+        clean, remark = self._clean(text, provenance)
+        title, _ = self._clean(heading or "", provenance)
+        written = self._files.note(clean, provenance, on, heading=title or None, tool=tool, reason=reason)
+        return _remarked(written, remark)
 
     def append_flush(self, text: str, provenance: Provenance, *, day: date | None = None) -> Written:
         """Append what a flush before compaction has to say to the note of the day.
@@ -81,11 +90,13 @@ class RecordedWriter:
         """
         on = day or today(self._clock)
         path = paths.daily_path(on)
+        clean, remark = self._clean(text, provenance)
         with self._files.locked(path):
-            new = new_part(self._files.lines(path), lines_of(text.replace("\r", "")))
+            new = new_part(self._files.lines(path), lines_of(clean.replace("\r", "")))
             if not any(line.strip() for line in new):
                 return self._files.nothing(path, provenance, "the note of the day holds all of it already")
-            return self.note("\n".join(new), provenance, day=on, tool="flush", reason="before compaction")
+            written = self.note("\n".join(new), provenance, day=on, tool="flush", reason="before compaction")
+            return _remarked(written, remark)
 
     def remember(
         self,
@@ -110,15 +121,24 @@ class RecordedWriter:
             PathNotAllowed: ``target`` is no curated file.
             WorkspaceError, StoreError: nothing was written.
         """
-        return self._curation.remember(
-            text,
+        clean, remark = self._clean(text, provenance)
+        written = self._curation.remember(
+            clean,
             provenance,
             target=target,
             key=key,
             importance=importance,
-            triggers=triggers,
+            triggers=[self._clean(trigger, provenance)[0] for trigger in triggers],
             tool=tool,
         )
+        return _remarked(written, remark)
+
+    def _clean(self, text: str, provenance: Provenance) -> tuple[str, str]:
+        """Return the text as it may be written, and what is to be said about that."""
+        if not self._redacted or provenance.origin is SourceClass.OWNER:
+            return text, ""
+        clean, kinds = redact(text)
+        return clean, f"a secret was replaced: {', '.join(kinds)}" if kinds else ""
 
     # --- replacing ---
 
@@ -164,9 +184,13 @@ class RecordedWriter:
             raise WorkspaceMissing(path=str(self._files.workspace.root))
         with self._files.locked(relative):
             self._files.settle(relative)
-            recording = Recording(self._durable, relative, provenance, tool=tool, reason=reason, derived=True)
+            recording = self._files.recording(relative, provenance, tool=tool, reason=reason, derived=True)
             recording.edit(self._files.workspace.path(relative), change, lock_dir=self._files.workspace.lock_dir)
             return self._files.receipt(relative, recording, (recording.diff.start_line, recording.diff.end_line))
+
+    def many(self) -> AbstractContextManager[None]:
+        """Look at the memory files once for all writes inside the block."""
+        return self._files.standing.held()
 
     def import_file(self, relative: str, text: str, provenance: Provenance) -> Written:
         """Write a file that was brought in from elsewhere; doing it again with the same text writes nothing.
@@ -188,42 +212,22 @@ class RecordedWriter:
     # --- trust ---
 
     def trust(self, relative: str, by: str, lines: tuple[int, int] | None = None) -> int:
-        """Record that the owner vouches for a file, or for some of its lines, as they stand now.
+        """Record that the owner vouches for lines, and return how many are raised by it; see :meth:`vouch`."""
+        return len(self.vouch(relative, by, lines).raised)
 
-        Only the owner may be let do this. Untrusted lines become the agent's, never the owner's own. Lines that are
-        changed afterwards are judged anew.
+    def vouch(
+        self, relative: str, by: str, lines: tuple[int, int] | None = None, *, expected_hash: str | None = None
+    ) -> Vouching:
+        """Record that the owner vouches for a file, or for some lines; see :func:`reverie.writing.vouching.vouch`."""
+        return vouching.vouch(self._files, relative, by, lines, expected_hash=expected_hash)
 
-        Args:
-            relative: The file.
-            by: Who does it.
-            lines: First and last line, 1-based and inclusive; the whole file by default.
+    def preview_trust(self, relative: str, lines: tuple[int, int] | None = None) -> Vouching:
+        """Return what :meth:`vouch` would do; nothing is recorded."""
+        return vouching.preview(self._files, relative, lines)
 
-        Returns:
-            How many lines are raised by it.
 
-        Raises:
-            UsageError: There are no such lines.
-            WriteRefused: Nothing at this path can be trusted: dreaming wrote it for people to read.
-            FileUnreadable, PathNotAllowed: The file cannot be read.
-        """
-        if not is_trusted(path_class(relative)):
-            raise WriteRefused("What dreaming writes for people cannot become trusted", path=relative)
-        with self._files.locked(relative):
-            self._files.settle(relative)
-            found = self._files.workspace.read(relative)
-            every = lines_of(found.text)
-            first, last = lines if lines is not None else (1, len(every))
-            if lines is not None and not 1 <= first <= last <= len(every):
-                raise UsageError("There are no such lines", path=relative, lines=f"{first}-{last}", has=len(every))
-            before = self._files.judge.judge(relative, every)
-            self._durable.trust(relative, lines, found.hash, line_hashes(every[first - 1 : last]), by)
-            self._files.judge.refresh()
-            after = self._files.judge.judge(relative, every)
-        return sum(
-            is_trusted(new.origin) and not is_trusted(old.origin)
-            for line, old, new in zip(every, before.lines, after.lines, strict=True)
-            if not is_bare(line)
-        )
+def _remarked(written: Written, remark: str) -> Written:
+    return replace(written, note=f"{written.note}; {remark}" if written.note else remark) if remark else written
 
 
 def _refuse_loss(path: str, found: files.FileText, new_text: str) -> None:

@@ -10,6 +10,7 @@ from reverie.core.config.memory import Search
 from reverie.core.config.plugins import ActiveMemoryConfig, Dreaming, MemoryPolicy
 from reverie.core.config.schema import Root
 from reverie.core.paths import Paths, absolute
+from reverie.core.taint import ExternalTools
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,11 @@ class AgentConfig:
     trusted_tools: frozenset[str]
     owner_allow_from: tuple[str, ...]
     redact: bool
+
+    @property
+    def foreign_tools(self) -> ExternalTools:
+        """Return the tools whose undeclared results count as text from outside."""
+        return ExternalTools(self.external_tools, self.trusted_tools)
 
     @property
     def indexes_sessions(self) -> bool:

@@ -92,10 +92,10 @@ class Cache(Section):
 
 
 class Chunking(Section):
-    """How long files are cut (Reverie)."""
+    """How much of what stands around a line counts for it (Reverie)."""
 
-    tokens: int = key(Whole(32, 8000), 400, "Size of a chunk in estimated tokens.")
-    overlap: int = key(Whole(0, 4000), 80, "How much of a chunk the next one repeats.")
+    tokens: int = key(Whole(32, 8000), 200, "Estimated tokens of the run of lines whose words count for each of them.")
+    overlap: int = key(Whole(0, 4000), 100, "How much of a run of lines the next one repeats.")
 
 
 class Recency(Section):

@@ -55,7 +55,13 @@ def print_status(state: Status) -> None:
         output.say()
         print_skipped(engine.skipped)
     _print_list("Warnings:", [*state.warnings, *engine.mismatch])
-    _print_list("Hold untrusted lines, which are never injected by themselves:", state.untrusted_files)
+    _print_list(
+        "Hold untrusted lines, which are never injected by themselves:",
+        (
+            f"{file.path}: {file.lines}{', as the whole file is lowered' if file.whole else ''}"
+            for file in state.untrusted_files
+        ),
+    )
     _print_list("Notes:", [notice for notice in engine.notices if notice not in state.warnings])
     _print_list("Not built yet:", state.not_built)
 
@@ -99,8 +105,11 @@ def print_findings(findings: Sequence[Finding], nothing: str) -> None:
     """Print what a check found; ``nothing`` is said where there is nothing to say."""
     if not findings:
         output.say(nothing)
-    for finding in findings:
-        mark = "fixed" if finding.fixed else finding.level
-        output.table([(mark, finding.check, finding.message)])
-        if finding.fix and not finding.fixed:
-            output.say(f"to do: {finding.fix}", indent=3)
+    output.table(_row(finding) for finding in findings)
+
+
+def _row(finding: Finding) -> tuple[str, str, str]:
+    if finding.fixed:
+        return "fixed", finding.check, finding.message
+    advice = f" (to do: {finding.fix})" if finding.fix and finding.level != "ok" else ""
+    return finding.level, finding.check, finding.message + advice

@@ -6,6 +6,7 @@ An empty option is one that was not given (list A, SIL-05), so that a script may
 from __future__ import annotations
 
 import os
+import re
 import sys
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -15,6 +16,8 @@ import click
 
 from reverie.core.clock import as_utc, parse_moment, start_of_day
 from reverie.core.errors import UsageError
+
+_LINES = re.compile(r"L?(\d{1,9})(?:-L?(\d{1,9}))?")
 
 
 def recovered(text: str, *, errors: str = "replace") -> str:
@@ -116,6 +119,26 @@ class OneOf(click.ParamType[str | None]):
         return word or None
 
 
+class Lines(click.ParamType[tuple[int, int] | None]):
+    """Lines of a file: ``12``, or ``12-15`` with both ends included."""
+
+    name = "lines"
+
+    def convert(
+        self, value: str | tuple[int, int], param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, int] | None:
+        """Return the first and the last line, or ``None`` for an empty text."""
+        if not isinstance(value, str):
+            return value
+        if not value.strip():
+            return None
+        found = _LINES.fullmatch(value.strip())
+        first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+        if not 1 <= first <= last:
+            return self.fail(f"{value!r} names no lines; write 12 or 12-15", param, ctx)
+        return first, last
+
+
 # --- days and moments ------------------------------------------------------------------------------------------
 
 
@@ -170,6 +193,7 @@ class WhenType(click.ParamType[When | None]):
 
 
 WORDS = Words()
+LINES = Lines()
 EXACT = Exact()
 COUNT = Whole(1)
 SCORE = Share()

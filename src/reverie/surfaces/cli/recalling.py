@@ -85,10 +85,11 @@ def _print(found: SearchResult, *, explain: bool) -> None:
         print_hit(number, hit, explain=explain)
     if explain:
         _print_dropped(found)
+    notices = list(found.notices)
     if not found.hits:
-        output.say("No hits: " + ("; ".join(found.notices) or "nothing matched") + ".")
-        return
-    for notice in found.notices:
+        *notices, reason = notices or ["nothing matched"]  # what the search itself says comes last
+        output.say(f"No hits: {reason}.")
+    for notice in notices:
         output.say(f"note: {notice}")
 
 

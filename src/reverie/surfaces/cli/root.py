@@ -19,26 +19,36 @@ COMMANDS = {
     "note": (f"{_HERE}.noting:note", "Add to the note of the day."),
     "remember": (f"{_HERE}.noting:remember", "Put a fact into long-term memory."),
     "index": (f"{_HERE}.indexing:index", "Bring the index up to the files."),
-    "sessions": (f"{_HERE}.root:sessions_group", "List, show, reset and compact conversations."),
     "status": (f"{_HERE}.keeping:status", "Show the state of the memory."),
     "doctor": (f"{_HERE}.keeping:doctor", "Check everything, and repair what can be repaired."),
-    "import": (f"{_HERE}.root:import_group", "Bring in notes from elsewhere."),
+    "why": (f"{_HERE}.trusting:why", "Show where something in memory comes from."),
+    "trust": (f"{_HERE}.trusting:trust", "Vouch for lines that count as untrusted."),
+    "sessions": (f"{_HERE}.root:sessions_group", "List, show, reset, compact, tidy and copy conversations."),
+    "import": (f"{_HERE}.root:import_group", "Bring in notes and conversations from elsewhere."),
     "eval": (f"{_HERE}.root:eval_group", "Measure the search on notes and questions of your own."),
     "config": (f"{_HERE}.root:config_group", "Read, set and check the configuration."),
     "plugins": (f"{_HERE}.root:plugins_group", "Show the plugins."),
 }
-IMPORTS = {"markdown": (f"{_HERE}.noting:import_notes", "Copy Markdown files into the memory.")}
-EVALUATIONS = {"retrieval": (f"{_HERE}.evaluating:retrieval", "Index a folder of notes and run queries against it.")}
-CONFIGURING = {
-    "get": (f"{_HERE}.configuring:get", "Print the configuration, or one value of it."),
-    "set": (f"{_HERE}.configuring:set_", "Set one value in the configuration file."),
-    "check": (f"{_HERE}.configuring:check", "Say what is wrong in the configuration file."),
+IMPORTS = {
+    "markdown": (f"{_HERE}.noting:import_notes", "Copy Markdown files into the memory."),
+    "openclaw": (f"{_HERE}.importing:openclaw", "Bring in notes and sessions of OpenClaw."),
+    "claude-code": (f"{_HERE}.importing:claude_code", "Bring in conversations of Claude Code."),
+    "codex": (f"{_HERE}.importing:codex", "Bring in conversations of Codex."),
+    "chatgpt": (f"{_HERE}.importing:chatgpt", "Bring in the data export of ChatGPT."),
 }
 SESSIONS = {
     "list": (f"{_HERE}.sessions:list_", "List the conversations."),
     "show": (f"{_HERE}.sessions:show", "Show a conversation as a model is shown it."),
     "reset": (f"{_HERE}.sessions:reset", "Begin a conversation anew."),
     "compact": (f"{_HERE}.sessions:compact", "Summarise the older part of a conversation."),
+    "maintain": (f"{_HERE}.sessions_keeping:maintain", "Clean up old sessions, as the configuration says."),
+    "export": (f"{_HERE}.sessions_keeping:export", "Copy transcripts to a folder, with pages to read."),
+}
+EVALUATIONS = {"retrieval": (f"{_HERE}.evaluating:retrieval", "Index a folder of notes and run queries against it.")}
+CONFIGURING = {
+    "get": (f"{_HERE}.configuring:get", "Print the configuration, or one value of it."),
+    "set": (f"{_HERE}.configuring:set_", "Set one value in the configuration file."),
+    "check": (f"{_HERE}.configuring:check", "Say what is wrong in the configuration file."),
 }
 PLUGINS = {"list": (f"{_HERE}.configuring:plugins", "List the plugins and what each provides.")}
 
@@ -48,7 +58,7 @@ def _group(name: str, commands: dict[str, tuple[str, str]], text: str) -> LazyGr
     return LazyGroup(name=name, parts=commands, params=options, help=text, short_help=COMMANDS[name][1])
 
 
-import_group = _group("import", IMPORTS, "Bring in notes from elsewhere. What is imported from is never changed.")
+import_group = _group("import", IMPORTS, "Bring in what other programs kept. What is imported from is never changed.")
 eval_group = _group("eval", EVALUATIONS, "Measure the search on notes and questions of your own.")
 config_group = _group(
     "config", CONFIGURING, "Read, set and check the configuration: the file `reverie.json5` in the state folder."

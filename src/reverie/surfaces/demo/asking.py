@@ -31,6 +31,7 @@ def answer(memory: Memory, question: Question, lines: Mapping[Place, Line]) -> p
         id=question.id,
         query=question.query,
         expected=question.answer,
+        note=question.note,
         hits=hits,
         rank=_first(hit.evidence for hit in hits),
         outdated_rank=_first(hit.outdated for hit in hits),

@@ -86,6 +86,7 @@ class Answered:
     id: str
     query: str
     expected: str
+    note: str
     hits: tuple[Cited, ...]
     rank: int | None
     outdated_rank: int | None

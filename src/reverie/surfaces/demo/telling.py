@@ -107,6 +107,8 @@ class Telling:
         if part.changed and part.newest_first:
             told += f"; what it replaced is {_rank(part.outdated_rank)}"
         output.say(f"{told}. {part.mode} search, {part.milliseconds:.0f} ms.", indent=4)
+        if not part.found:
+            output.say(f"({part.note})", indent=4)
 
     def _poison(self, part: parts.Poison) -> None:
         self._heading("A web page that gives orders")
