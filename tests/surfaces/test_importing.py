@@ -45,7 +45,7 @@ def test_openclaw_comes_in_with_an_account_of_all_of_it(reverie, tmp_path):
     ):
         assert words in " ".join(ran.out.split()) or words in ran.out
     assert "hidden" not in ran.out
-    assert reverie("config", "get", "session.dmScope").out.strip() == "main"
+    assert reverie("config", "get", "session.dmScope").out.strip() == "-"
 
 
 def test_the_proposed_settings_can_be_applied(reverie, tmp_path):

@@ -17,9 +17,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from reverie import conversation, doctor, trust, turn, upkeep, why
+from reverie import doctor, trust, turn, why
 from reverie.assembly import Parts, assemble, plugin_slots, prepare
-from reverie.conversation import Rotation
 from reverie.core import provenance
 from reverie.core.config import AgentConfig
 from reverie.core.errors import UsageError
@@ -40,33 +39,19 @@ from reverie.core.types import (
     Written,
 )
 from reverie.doctor import Finding, Status
-from reverie.imports.chatgpt import import_chatgpt
-from reverie.imports.claude_code import import_claude_code
-from reverie.imports.codex import import_codex
-from reverie.imports.openclaw.importing import OpenClawReport as OpenClawReport
-from reverie.imports.openclaw.importing import Wish, import_openclaw
-from reverie.imports.report import TranscriptReport as TranscriptReport
+from reverie.memory.arriving import Arriving
+from reverie.memory.conversing import Conversing
 from reverie.plugins import PluginFact
-from reverie.sessions.context import Assembled, CompactionReport
-from reverie.sessions.export import ExportReport, export_sessions
-from reverie.sessions.lifecycle import Activation, Addressed, EndReason, addressed, mention_patterns
-from reverie.sessions.maintenance import MaintenanceReport as MaintenanceReport
-from reverie.sessions.maintenance import maintain
-from reverie.sessions.routing import Inbound, Route, route
-from reverie.sessions.rows import SessionEntry
 from reverie.sessions.senders import resolve_sender
-from reverie.store.ends import SessionEnd
 from reverie.trust import TrustReport
 from reverie.turn import Turn
-from reverie.upkeep import Upkeep
 from reverie.why import Why
-from reverie.writing.importing import ImportReport, import_markdown
 
 if TYPE_CHECKING:
     from reverie.tools import MemoryTools
 
 
-class Memory:
+class Memory(Conversing, Arriving):
     """Long-term memory of one agent. Open it with :meth:`open`, close it with :meth:`close` or ``with``.
 
     Safe to use from several threads, and beside other processes on the same files.
@@ -238,68 +223,6 @@ class Memory:
         self._parts.engine.touched()
         return written
 
-    def import_markdown(self, source: Path | str) -> ImportReport:
-        """Copy Markdown files into ``memory/imports/markdown``; the source is never changed.
-
-        Raises:
-            ImportRefused: there is nothing to import there.
-        """
-        report = import_markdown(self._parts.writer, Path(source))
-        self._parts.engine.touched()
-        return report
-
-    def import_openclaw(
-        self,
-        source: Path | str,
-        *,
-        agent: str = "",
-        mine: bool = False,
-        dry_run: bool = False,
-        apply_config: bool = False,
-    ) -> OpenClawReport:
-        """Import one agent of OpenClaw: its notes, its sessions of both storage generations, its settings to look at.
-
-        Args:
-            source: its state folder (usually ``~/.openclaw``), or a workspace alone; nothing there is changed.
-            agent: the agent to read, if not the one that OpenClaw uses when none is named.
-            mine: the owner vouches for the notes, and for what was said in private chats; recorded with each.
-            dry_run: only say what would come in.
-            apply_config: set in our configuration what of its settings means the same here.
-
-        Raises:
-            ImportRefused: there is nothing to import there.
-        """
-        parts, wish = self._parts, Wish(agent, mine, dry_run, apply_config)
-        path = Path(source).expanduser()
-        report = import_openclaw(parts.arrivals, parts.notebook, path, wish, parts.paths, parts.whole.source)
-        parts.engine.touched()
-        return report
-
-    def import_claude_code(self, source: Path | str, *, mine: bool = False, dry_run: bool = False) -> TranscriptReport:
-        """Import conversations of Claude Code (``~/.claude``, one project, or one file) as sessions.
-
-        Without ``mine``, the owner's recorded word that the user in them was the owner, all of it is untrusted.
-
-        Raises:
-            ImportRefused: there is nothing to import there.
-        """
-        return self._conversations(import_claude_code, source, mine, dry_run)
-
-    def import_codex(self, source: Path | str, *, mine: bool = False, dry_run: bool = False) -> TranscriptReport:
-        """Import conversations of Codex (``~/.codex``, or one rollout file); as :meth:`import_claude_code`."""
-        return self._conversations(import_codex, source, mine, dry_run)
-
-    def import_chatgpt(self, source: Path | str, *, mine: bool = False, dry_run: bool = False) -> TranscriptReport:
-        """Import ChatGPT's data export (the ZIP, or ``conversations.json``); as :meth:`import_claude_code`."""
-        return self._conversations(import_chatgpt, source, mine, dry_run)
-
-    def _conversations(
-        self, bring_in: Callable[..., TranscriptReport], source: Path | str, mine: bool, dry_run: bool
-    ) -> TranscriptReport:
-        report = bring_in(self._parts.arrivals, Path(source).expanduser(), mine=mine, dry_run=dry_run)
-        self._parts.engine.touched()
-        return report
-
     def turn(self, session: str, text: str, sender: Sender | None = None) -> Turn:
         """Begin a turn: records the message with its provenance and builds what may enter the prompt.
 
@@ -309,85 +232,6 @@ class Memory:
         ask a model.
         """
         return turn.begin(self._parts, session, text, sender or Sender.unknown())
-
-    # --- sessions ---
-
-    def sessions(self) -> tuple[SessionEntry, ...]:
-        """Return every conversation, the one used last first."""
-        return self._parts.sessions.list()
-
-    def session(self, key: str) -> Assembled:
-        """Return a conversation as a model is shown it: the last summary, and what was said since.
-
-        Raises:
-            UsageError: there is no such session.
-            TranscriptError: it cannot be read.
-        """
-        return upkeep.context(self._parts, key)
-
-    def route(self, inbound: Inbound) -> Route:
-        """Return the agent and the session that a message belongs to, by bindings and scopes."""
-        data = self._parts.whole.data
-        return route(inbound, data.session, data.bindings, default_agent=self._parts.whole.default_agent)
-
-    def addressed(
-        self, session: str, text: str, *, mentioned: bool = False, replied: bool = False, patterns: Sequence[str] = ()
-    ) -> Addressed:
-        """Say whether a message is meant for the agent, and return its text without the mention.
-
-        Args:
-            session: the key of the session.
-            text: the message.
-            mentioned: the channel itself marked the agent as mentioned.
-            replied: the message answers one of the agent's.
-            patterns: regular expressions for the agent's names; one that could run away is passed over.
-        """
-        return addressed(
-            text,
-            shared=conversation.is_shared(self._parts, session),
-            mode=conversation.activation(self._parts, session),
-            mentioned=mentioned,
-            replied=replied,
-            patterns=mention_patterns(patterns)[0],
-        )
-
-    def set_activation(self, session: str, mode: Activation | str) -> None:
-        """Set which messages of a group are answered: ``mention`` or ``always``."""
-        conversation.set_activation(self._parts, session, Activation(mode))
-
-    def end_session(self, key: str, *, reason: EndReason | str = EndReason.CLOSE) -> Rotation | None:
-        """End the present transcript of a conversation and queue it for ingestion.
-
-        Returns:
-            What ended and what begins; ``None`` if nothing was said in it, so that it simply stays.
-
-        Raises:
-            UsageError: there is no such session.
-        """
-        return conversation.end(self._parts, key, EndReason(reason))
-
-    def ended_sessions(self) -> list[SessionEnd]:
-        """Return the ended transcripts that wait for ingestion, those that nobody could queue included."""
-        return conversation.ended(self._parts)
-
-    def compact(self, key: str, instructions: str = "", *, window: int = 0, used: int = 0) -> CompactionReport:
-        """Summarise the older part of a conversation now, after saving what lasts.
-
-        Args:
-            key: the session.
-            instructions: what the summary is to look after.
-            window: the size of the model's context in tokens; 0 if it is not known.
-            used: the tokens of the context as the provider counted them; 0: they are estimated.
-
-        Raises:
-            UsageError: there is no such session.
-            TranscriptError: it cannot be read or written.
-        """
-        return upkeep.compact(self._parts, key, instructions, window=window, used=used)
-
-    def after_turn(self, session: str, *, window: int, used: int = 0) -> Upkeep:
-        """Flush and compact a conversation if its context is nearly full; call it once a reply is delivered."""
-        return upkeep.after_turn(self._parts, session, window=window, used=used)
 
     def tools(self, during: Turn) -> MemoryTools:
         """Return the memory tools that an agent is given in a turn; what they write has the class of that turn."""
@@ -478,39 +322,6 @@ class Memory:
     def doctor(self, *, fix: bool = False) -> list[Finding]:
         """Check everything that can go wrong; ``fix`` repairs what can be repaired without losing anything."""
         return doctor.examine(self._parts, fix=fix)
-
-    # --- sessions ---
-
-    def maintain(self, *, dry_run: bool = False, active: Iterable[str] = ()) -> MaintenanceReport:
-        """Clean up the list of sessions, their transcripts and archives, as ``session.maintenance`` says.
-
-        Nothing that was learned is forgotten by it. ``active`` are keys of sessions in use, which stay as they are;
-        what was used within the hour counts as in use anyway. ``dry_run`` only says what would go.
-
-        Raises:
-            TranscriptError: the sessions cannot be read or written.
-        """
-        parts = self._parts
-        report = maintain(
-            parts.sessions,
-            parts.retention,
-            parts.clock,
-            active=tuple(active),
-            forgotten=parts.durable.tombstones,
-            dry_run=dry_run,
-        )
-        parts.engine.touched()
-        return report
-
-    def export_sessions(self, target: Path | str, *, key: str = "") -> ExportReport:
-        """Write transcripts and readable pages of them below a folder: of one session, or of all.
-
-        Raises:
-            UsageError: there is no such session.
-            StoreUnwritable: the folder cannot be written.
-        """
-        gone = self._parts.durable.tombstones()
-        return export_sessions(self._parts.sessions, Path(target).expanduser(), key=key, forgotten=gone)
 
     def _born(self, sender: Sender | None, during: Turn | None) -> Provenance:
         """Return the provenance of a write: of the turn, else of the sender, else of the owner at the keyboard."""
