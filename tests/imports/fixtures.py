@@ -26,7 +26,7 @@ def ms(minutes: float = 0) -> int:
 def jsonl(path: Path, lines: Iterable[Any], *, tail: str = "") -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     text = "".join(line if isinstance(line, str) else json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-    path.write_text(text + tail, encoding="utf-8")
+    path.write_text(text + tail, encoding="utf-8", errors="backslashreplace")
     return path
 
 
@@ -234,7 +234,8 @@ def chatgpt_conversations() -> list[dict[str, Any]]:
 def chatgpt_file(path: Path, conversations: Iterable[Any] | None = None, *, indent: int | None = None) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     found = chatgpt_conversations() if conversations is None else list(conversations)
-    path.write_text(json.dumps(found, ensure_ascii=False, indent=indent), encoding="utf-8")
+    text = json.dumps(found, ensure_ascii=False, indent=indent)
+    path.write_text(text, encoding="utf-8", errors="backslashreplace")
     return path
 
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import io
 import json
+import lzma
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,6 +32,8 @@ _BLOCK = 1 << 20
 #: A conversation of more characters than this is taken for damage.
 _LARGEST = 256 << 20
 _TITLE_CHARS = 80
+#: What a file raises that breaks off, is no JSON, is nested too deep, is locked by a password, or does not unpack.
+_DAMAGE = (ValueError, OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)
 _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.TOOL}
 #: Contents that are settings or thoughts and were never said.
 _UNSAID = frozenset({"user_editable_context", "model_editable_context", "thoughts", "reasoning_recap", "system_error"})
@@ -62,7 +66,7 @@ def _conversations(path: Path, account: Account) -> Iterator[Mapping[str, Any]]:
             try:
                 with parts[name]() as stream:
                     yield from _elements(stream)
-            except (ValueError, OSError, RecursionError, zipfile.BadZipFile) as error:
+            except _DAMAGE as error:
                 account.skip(name, f"it is damaged from here on: {_why(error)}")
 
 
@@ -79,7 +83,11 @@ def _opened(path: Path) -> Iterator[dict[str, Any]]:
     if not zipfile.is_zipfile(path):
         yield {path.name: lambda: path.open(encoding="utf-8-sig")}
         return
-    with zipfile.ZipFile(path) as archive:
+    try:
+        archive = zipfile.ZipFile(path)
+    except _DAMAGE as error:
+        raise ImportRefused("The ZIP file is damaged", path=str(path), reason=_why(error)) from error
+    with archive:
         names = sorted(name for name in archive.namelist() if _NAME.fullmatch(name))
         yield {name: (lambda name=name: io.TextIOWrapper(archive.open(name), encoding="utf-8-sig")) for name in names}
 
@@ -127,7 +135,7 @@ def _past(text: str, at: int, blanks: str) -> int:
 
 
 def _why(error: Exception) -> str:
-    return reason_of(error) if isinstance(error, OSError) else str(error)
+    return reason_of(error) if isinstance(error, OSError) else str(error) or type(error).__name__
 
 
 # --- a conversation ---------------------------------------------------------------------------------------------
@@ -152,7 +160,7 @@ def _path(raw: Mapping[str, Any], nodes: Mapping[str, Any]) -> list[tuple[str, M
     """Return the messages from the first to the current one."""
     found: list[tuple[str, Mapping[str, Any]]] = []
     name, seen = raw.get("current_node"), set()
-    if name not in nodes:
+    if not isinstance(name, str) or name not in nodes:
         name = _last(nodes)
     while isinstance(name, str) and name in nodes and name not in seen:
         seen.add(name)
@@ -186,7 +194,7 @@ def _said(name: str, message: Mapping[str, Any]) -> Said | None:
     author = author if isinstance(author, Mapping) else {}
     about = about if isinstance(about, Mapping) else {}
     role = _ROLES.get(str(author.get("role")))
-    if role is None or not isinstance(content, Mapping) or content.get("content_type") in _UNSAID:
+    if role is None or not isinstance(content, Mapping) or str(content.get("content_type")) in _UNSAID:
         return None
     if role is not Role.TOOL and about.get("is_visually_hidden_from_conversation") is True:
         return None

@@ -7,7 +7,6 @@ file has no such events are the items taken, without those that the program wrot
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import closing
@@ -24,7 +23,7 @@ from reverie.core.types import SessionKind
 from reverie.imports.arrival import Account, Arrivals, take_in
 from reverie.imports.report import TranscriptReport
 from reverie.imports.speech import Said, Talk, foreign_of, numbered
-from reverie.sessions.lines import read_lines
+from reverie.sessions.lines import parsed, read_lines
 from reverie.sessions.messages import moment
 from reverie.workspace.reading import reason_of
 
@@ -180,10 +179,8 @@ def _message(payload: Mapping[str, Any], at: datetime | None, *, events: bool) -
 def _arguments(payload: Mapping[str, Any]) -> Mapping[str, Any]:
     given = payload.get("arguments", payload.get("input", payload.get("action")))
     if isinstance(given, str):
-        try:
-            given = json.loads(given)
-        except (ValueError, RecursionError):
-            return {"input": given}
+        found, _ = parsed(given.encode("utf-8", "backslashreplace"))
+        return found if found is not None else {"input": given}
     return given if isinstance(given, Mapping) else {}
 
 

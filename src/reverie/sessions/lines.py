@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
@@ -15,6 +16,15 @@ from reverie.workspace.reading import opened
 MAX_LINE_BYTES = 64 * 1024 * 1024
 _BLOCK = 64 * 1024
 _BOM = b"\xef\xbb\xbf"
+
+
+def _finite(digits: str) -> float | None:
+    """Return a number; nothing for one that JSON cannot hold, so that what was read can be written again."""
+    number = float(digits)
+    return number if math.isfinite(number) else None
+
+
+_DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=lambda _: None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +97,7 @@ def parsed(raw: bytes) -> tuple[dict[str, Any] | None, bool]:
     except UnicodeDecodeError:
         text, lossy = raw.decode("utf-8", "replace"), True
     try:
-        data = json.loads(text)
+        data = _DECODER.decode(text)
     except (ValueError, RecursionError):
         return None, False
     return (data, lossy) if isinstance(data, dict) else (None, False)
