@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -318,3 +319,17 @@ def test_equal_scores_are_cut_by_path_and_line(world):
     assert [one.chunk.path for one in index.load([hit.chunk_id for hit in hits])] == [
         f"memory/{number:03d}.md" for number in range(5)
     ]
+
+
+def test_many_threads_that_search_at_once_each_get_the_answer_of_one(world):
+    for number in range(40):
+        world.notes.write(f"memory/n{number:02d}.md", f"heron {number} at the mill\nthe weir of day {number}\n")
+    index = world.index()
+    index.sync([world.notes])
+    queries = [f"heron weir {number} mill day" for number in range(40)]
+    expected = [list(index.keyword_leg(SearchRequest(query), 20)) for query in queries]
+    fresh = world.index()
+    with ThreadPoolExecutor(8) as pool:
+        for _ in range(3):
+            found = list(pool.map(lambda query: list(fresh.keyword_leg(SearchRequest(query), 20)), queries))
+            assert found == expected

@@ -25,8 +25,9 @@ class Calls:
             self._changed.notify_all()
 
     def wait_until(self, reached):
+        """Say whether it was reached before the patience ends."""
         with self._changed:
-            assert self._changed.wait_for(reached, PATIENCE)
+            return self._changed.wait_for(reached, PATIENCE)
 
 
 @pytest.fixture
@@ -51,7 +52,7 @@ def test_idx_04_what_is_there_at_the_start_is_indexed(world, watch):
     index = world.index()
     calls = Calls(lambda: index.sync([world.notes]))
     watch(world.notes.root, on_change=calls)
-    calls.wait_until(lambda: calls.count >= 1)
+    assert calls.wait_until(lambda: calls.count >= 1)
     assert [world.found(index, f"topic{number}") for number in range(5)] == [
         [f"memory/n{number}.md"] for number in range(5)
     ]
@@ -63,26 +64,26 @@ def test_files_written_changed_and_removed_later_are_noticed(world, watch):
     calls = Calls(lambda: index.sync([world.notes]))
     watch(world.notes.root, on_change=calls)
     # The first call is the look at the start, the second the one after the watch has begun.
-    calls.wait_until(lambda: calls.count >= 2)
+    assert calls.wait_until(lambda: calls.count >= 2)
     world.notes.write("memory/b.md", "about topic2\n")
-    calls.wait_until(lambda: world.found(index, "topic2") == ["memory/b.md"])
+    assert calls.wait_until(lambda: world.found(index, "topic2") == ["memory/b.md"])
     (world.notes.root / "memory/a.md").unlink()
-    calls.wait_until(lambda: world.found(index, "topic1") == [])
+    assert calls.wait_until(lambda: world.found(index, "topic1") == [])
     world.notes.write("memory/new/deep/c.md", "about topic3\n")
-    calls.wait_until(lambda: world.found(index, "topic3") == ["memory/new/deep/c.md"])
+    assert calls.wait_until(lambda: world.found(index, "topic3") == ["memory/new/deep/c.md"])
     world.notes.write("memory/new/deep/d.md", "about topic4\n")
-    calls.wait_until(lambda: world.found(index, "topic4") == ["memory/new/deep/d.md"])
+    assert calls.wait_until(lambda: world.found(index, "topic4") == ["memory/new/deep/d.md"])
 
 
 def test_a_root_that_appears_later_is_watched(world, watch):
     calls = Calls()
     root = world.folder / "later"
     watch(root, on_change=calls)
-    calls.wait_until(lambda: calls.count >= 1)
+    assert calls.wait_until(lambda: calls.count >= 1)
     root.mkdir()
-    calls.wait_until(lambda: calls.count >= 2)
+    assert calls.wait_until(lambda: calls.count >= 2)
     (root / "a.md").write_text("x", encoding="utf-8")
-    calls.wait_until(lambda: calls.count >= 3)
+    assert calls.wait_until(lambda: calls.count >= 3)
 
 
 def test_idx_06_ignored_folders_are_not_watched(world):
@@ -115,7 +116,7 @@ def test_idx_05_two_thousand_files_cost_few_descriptors(world, watch):
     before = descriptors()
     calls = Calls()
     watch(world.notes.root, on_change=calls)
-    calls.wait_until(lambda: calls.count >= 2)
+    assert calls.wait_until(lambda: calls.count >= 2)
     while_watching = descriptors()
     for number in range(10):
         assert world.found(index, f"topic{number}") == [f"memory/0/{number // 10}/n{number}.md"]

@@ -32,6 +32,8 @@ SHARED = (GROUP, CHANNEL, STRANGE, CRON, HEARTBEAT, SUBAGENT)
 PROGRAMS = st.sampled_from([CRON, HEARTBEAT, SUBAGENT])
 HANDMADE = "memory/ideas.md"
 PLACES = st.integers(0, 30)
+#: What a person puts before a line that is copied to another place.
+MARKS = st.sampled_from(["", "", "- ", "> ", "## ", "2. "])
 #: Files that live in memory, where there is such a folder: nothing here is about power cuts.
 FAST = Path("/dev/shm")
 #: Ways in which foreign text comes into a turn: the tool and what it declares.
@@ -172,6 +174,12 @@ class Living(RuleBasedStateMachine):
         source.write_text(text + self.new(claim, SourceClass.UNTRUSTED) + "\n", encoding="utf-8")
         self.house.memory.import_markdown(source)
 
+    @rule(session=st.sampled_from([MINE, GROUP, *PEERS.values()]))
+    def a_conversation_is_compacted(self, session: str) -> None:
+        """What lasts of it is flushed to the note of the day first, and keeps the class that it was said with."""
+        if self.house.parts.sessions.get(session) is not None:
+            self.house.memory.compact(session, window=400, used=400)
+
     # --- programs
 
     @rule(claim=CLAIMS, session=PROGRAMS, tool=st.sampled_from(["memory_note", "memory_remember", "flush"]))
@@ -196,33 +204,28 @@ class Living(RuleBasedStateMachine):
         self.house.put(path, lines)
 
     @precondition(lambda self: self.files())
-    @rule(data=st.data(), place=PLACES, to=PLACES)
-    def a_line_is_moved(self, data: st.DataObject, place: int, to: int) -> None:
+    @rule(data=st.data(), place=PLACES, to=PLACES, mark=MARKS)
+    def a_line_is_moved(self, data: st.DataObject, place: int, to: int, mark: str) -> None:
         source = data.draw(st.sampled_from(self.files()), "from")
         target = data.draw(st.sampled_from([*self.files(), HANDMADE]), "to")
         lines = self.house.lines(source)
         if lines:
-            line = lines[place % len(lines)]
-            # Every copy goes along: what is said of a line that stands in two files is another matter.
-            self.house.put(source, [other for other in lines if other != line])
+            line = lines.pop(place % len(lines))
+            self.house.put(source, lines)
             there = self.house.lines(target)
-            there.insert(min(to, len(there)), line)
+            there.insert(min(to, len(there)), f"{mark}{line}")
             self.house.put(target, there)
 
     @precondition(lambda self: self.files())
-    @rule(data=st.data(), place=PLACES, to=PLACES)
-    def a_line_is_doubled(self, data: st.DataObject, place: int, to: int) -> None:
-        """Within its file, or into another one if nothing speaks against the line."""
+    @rule(data=st.data(), place=PLACES, to=PLACES, mark=MARKS)
+    def a_line_is_doubled(self, data: st.DataObject, place: int, to: int, mark: str) -> None:
         source = data.draw(st.sampled_from(self.files()), "from")
         target = data.draw(st.sampled_from(self.files()), "to")
         lines = self.house.lines(source)
         if lines:
             line = lines[place % len(lines)]
-            known = [self.words[word] for word in self.words if word in line]
-            if any(not is_trusted(one.best) for one in known):
-                target = source
             there = self.house.lines(target)
-            there.insert(min(to, len(there)), line)
+            there.insert(min(to, len(there)), f"{mark}{line}")
             self.house.put(target, there)
 
     @precondition(lambda self: self.files())

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -111,7 +112,10 @@ class _Half:
 
 
 class Fulltext:
-    """The keyword leg over one half of a database. Remembers where words stand until the index changes."""
+    """The keyword leg over one half of a database. Remembers where words stand until the index changes.
+
+    Safe to use from several threads: one leg at a time.
+    """
 
     def __init__(self, database: Database, layouts: Layouts, trusted: bool) -> None:
         half = HALVES[trusted]
@@ -122,6 +126,7 @@ class Fulltext:
         self._chunks = Places(database, f"{half}_chunk_places")
         self._headings = Places(database, f"{half}_heading_places")
         self._paths = Places(database, f"{half}_path_places")
+        self._lock = threading.RLock()
         self._half: _Half | None = None
         self._frequencies: dict[str, int] = {}
         self._spoken: tuple[str, ...] = ()
@@ -133,11 +138,11 @@ class Fulltext:
 
         The score of a chunk is its own BM25, that of its best context and that of its document, added up.
         """
-        half = self._refreshed()
-        if limit < 1 or not half.inside.any():
-            return LegHits.none()
-        terms = self.terms(text)
-        lines, contexts, documents, named = self._scores(half, terms)
+        with self._lock:
+            half = self._refreshed()
+            if limit < 1 or not half.inside.any():
+                return LegHits.none()
+            lines, contexts, documents, named = self._scores(half, self._terms(text))
         columns = half.columns
         flat, starts = columns.context_of
         best = np.maximum.reduceat(contexts[flat], starts[:-1])
@@ -186,6 +191,10 @@ class Fulltext:
 
     def terms(self, text: str) -> Terms:
         """Return what is looked for; empty where nothing in the index can match."""
+        with self._lock:
+            return self._terms(text)
+
+    def _terms(self, text: str) -> Terms:
         half = self._refreshed()
         query = parse(text)
         self._stemmed = tuple(dict.fromkeys((guess(query.every), *self._spoken)))

@@ -55,6 +55,8 @@ class Line:
 
 def traits(columns: Columns, ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[str | None]]:
     """Return how many characters chunks have and who says them, if they say so; 0 and ``None`` for one that is gone."""
+    if not len(columns):
+        return np.zeros(len(ids), np.int64), [None] * len(ids)
     rows = columns.rows(ids)
     known = rows >= 0
     chars = np.where(known, columns[Field.CHARS][rows], 0)

@@ -1,4 +1,4 @@
-"""Rows of vectors in memory: whole numbers that are compared exactly, or one bit a dimension; and their columns."""
+"""Rows of vectors in memory: whole numbers that are compared exactly, or one bit a dimension."""
 
 from __future__ import annotations
 
@@ -7,16 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reverie.core.types import Corpus
-from reverie.index.rows import Filters, storable, to_micros
-from reverie.store.database import Database, Row
+from reverie.store.database import Row
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from reverie.core.types import Vector
-
-_SOURCES = "SELECT id FROM source WHERE substr(path, 1, ?) = ?"
 
 #: Vectors are rounded to multiples of ``1 / STEPS``. Two of unit length then have a product below 2**24, which float32
 #: holds exactly, whatever is added first.
@@ -24,9 +20,6 @@ STEPS = 4_000
 
 #: 768 bytes each at 384 dimensions.
 HELD_PIECES = 200_000
-
-_CORPORA = {str(Corpus.MEMORY): 0, str(Corpus.SESSIONS): 1}
-_NO_MOMENT = np.iinfo(np.int64).min
 
 
 def to_blob(vector: Vector) -> bytes | None:
@@ -51,72 +44,23 @@ def in_steps(vectors: NDArray[Any]) -> NDArray[np.float32]:
     return steps
 
 
-class Columns:
-    """What is known of each loaded row besides its vector; row ``i`` of every array is the same chunk."""
+class Rows:
+    """Which chunk and which embedding each loaded row is, and how many pieces it has; all else is in the layout."""
 
     def __init__(self) -> None:
         self.ids = np.empty(0, np.int64)
         self.vectors = np.empty(0, np.int64)
-        self.corpus = np.empty(0, np.int8)
-        self.moment = np.empty(0, np.int64)
-        self.source = np.empty(0, np.int64)
-        self.session = np.empty(0, np.int64)
-        self.position = np.empty(0, np.int64)
         self.pieces = np.empty(0, np.int64)
-        self.trusted = np.empty(0, np.bool_)
-        self.alive = np.empty(0, np.bool_)
-        self._codes: dict[str | None, int] = {}
 
     def extend(self, rows: Sequence[Row], dimension: int) -> None:
-        """Add rows of chunk, embedding, vector, corpus, moment, source, session, position and trust."""
-        codes = self._codes
-        fresh: dict[str, list[int]] = {
-            "ids": [row[0] for row in rows],
-            "vectors": [row[1] for row in rows],
-            "corpus": [_CORPORA[row[3]] for row in rows],
-            "moment": [_NO_MOMENT if row[4] is None else row[4] for row in rows],
-            "source": [row[5] for row in rows],
-            "session": [codes.setdefault(row[6], len(codes)) for row in rows],
-            "position": [row[7] for row in rows],
-            "pieces": [len(row[2]) // (2 * dimension) for row in rows],
-            "trusted": [row[8] for row in rows],
-            "alive": [1] * len(rows),
-        }
-        for name, values in fresh.items():
-            column = getattr(self, name)
-            setattr(self, name, np.concatenate([column, np.array(values, column.dtype)]))
-
-    def move(self, rows: Sequence[Row]) -> None:
-        """Take over positions, given as ``(chunk id, position)``."""
-        if not rows or not len(self.ids):
-            return
-        order = np.argsort(self.ids, kind="stable")
-        moved = np.array(rows, np.int64)
-        found = np.searchsorted(self.ids, moved[:, 0], sorter=order)
-        found[found == len(order)] = 0
-        at = order[found]
-        known = self.ids[at] == moved[:, 0]
-        self.position[at[known]] = moved[known, 1]
-
-    def allowed(self, database: Database, filters: Filters) -> NDArray[np.bool_]:
-        """Return which rows pass; the same rule as :meth:`Filters.where`."""
-        mask = self.alive.copy()
-        if filters.corpus is not Corpus.ALL:
-            mask &= self.corpus == _CORPORA[str(filters.corpus)]
-        if filters.since is not None:
-            mask &= self.moment >= to_micros(filters.since)
-        if filters.until is not None:
-            mask &= (self.moment <= to_micros(filters.until)) & (self.moment != _NO_MOMENT)
-        if filters.as_of is not None:
-            mask &= self.moment <= to_micros(filters.as_of)
-        if filters.path_prefix:
-            prefix = storable(filters.path_prefix)
-            sources = [ident for (ident,) in database.rows(_SOURCES, (len(prefix), prefix))]
-            mask &= np.isin(self.source, sources)
-        if filters.sessions is not None:
-            seen = [self._codes[name] for name in map(storable, filters.sessions) if name in self._codes]
-            mask &= (self.corpus != _CORPORA["sessions"]) | np.isin(self.session, seen)
-        return mask
+        """Add rows of chunk, embedding and vector."""
+        fresh = (
+            ("ids", [row[0] for row in rows]),
+            ("vectors", [row[1] for row in rows]),
+            ("pieces", [len(row[2]) // (2 * dimension) for row in rows]),
+        )
+        for name, values in fresh:
+            setattr(self, name, np.concatenate([getattr(self, name), np.array(values, np.int64)]))
 
 
 class Exact:

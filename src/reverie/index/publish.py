@@ -20,7 +20,7 @@ from reverie.index.contexts import Context
 from reverie.index.layout import INVALID_PROJECT, NEVER, OPENS_SECTION
 from reverie.index.layout import packed as packed_rows
 from reverie.index.rows import moment_of, names_of, packed, storable, to_micros
-from reverie.index.schema import HALVES, REMOVALS_KEPT
+from reverie.index.schema import HALVES
 from reverie.store.database import Database
 
 _PUT_SOURCE = (
@@ -66,7 +66,6 @@ _PUT_LAYOUT = "INSERT OR REPLACE INTO layout (source_id, chunks, contexts, names
 _DROP_LAYOUTS = "DELETE FROM layout WHERE source_id IN (SELECT value FROM json_each(?))"
 _DROP_SOURCES = "DELETE FROM source WHERE id IN (SELECT value FROM json_each(?))"
 _BUMP = "UPDATE state SET revision = revision + 1, backlog = max(backlog, ?), orphans = orphans + ?"
-_TRIM_LOG = "DELETE FROM removed WHERE seq <= (SELECT max(seq) FROM removed) - ?"
 
 #: Beginnings and ends of paths that every document shares and that therefore say nothing.
 _COMMON_FOLDERS = ("memory/", "sessions/")
@@ -191,11 +190,6 @@ def remove(database: Database, source_ids: Sequence[int]) -> None:
         database.execute(_DROP_LAYOUTS, (listed,))
         database.execute(_DROP_SOURCES, (listed,))
         database.execute(_BUMP, (0, len(ids)))
-
-
-def trim_log(database: Database) -> None:
-    """Forget old removals; readers that are so far behind load everything again."""
-    database.execute(_TRIM_LOG, (REMOVALS_KEPT,))
 
 
 def path_words(path: str) -> str:

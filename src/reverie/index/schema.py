@@ -1,8 +1,9 @@
 """The tables of ``index.sqlite``. Everything in them is derived and may be thrown away.
 
 A row of ``chunk`` never changes what it is filtered by: where that would change, the row is replaced under a new id.
-So a reader that holds rows in memory needs only the ids above the highest it knows and the log of removed ones.
-The text stands apart from the columns that searches filter by, which keeps those few and close together.
+So a reader that holds vectors in memory needs only those of the ids above the highest it knows; which chunks there
+still are, and where they stand, the layout of their document says. The text stands apart from the columns that
+searches filter by, which keeps those few and close together.
 
 A chunk is what is found: a line or an entry. FTS5 keeps where each word stands: ``chunk_fts`` in the chunks,
 ``heading_fts`` in the headings above a run of neighbouring chunks (``context``: their positions in the document),
@@ -19,13 +20,10 @@ from reverie.core.types import SessionKind, SourceClass
 from reverie.store.database import Database, Migration
 
 #: Raised whenever rows made by an older Reverie may no longer be read as they are.
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 #: The two halves of the words, by whether the text was born trusted.
 HALVES = {True: "trusted", False: "untrusted"}
-
-#: How many removals are remembered; a reader that is further behind loads everything again.
-REMOVALS_KEPT = 20_000
 
 
 def _among(values: type[SourceClass] | type[SessionKind]) -> str:
@@ -147,8 +145,6 @@ CREATE TABLE state (
 ) STRICT;
 INSERT INTO state (id, revision, backlog, orphans) VALUES (1, 0, 0, 0);
 
-CREATE TABLE removed (seq INTEGER PRIMARY KEY AUTOINCREMENT, chunk_id INTEGER NOT NULL) STRICT;
-
 CREATE TABLE tally (
     corpus TEXT PRIMARY KEY,
     sources INTEGER NOT NULL,
@@ -178,7 +174,6 @@ END;
 CREATE TRIGGER chunk_removed AFTER DELETE ON chunk BEGIN
     UPDATE tally SET chunks = chunks - 1, trusted = trusted - old.trusted WHERE corpus = old.corpus;
     UPDATE spoken SET chunks = chunks - 1 WHERE trusted = old.trusted AND language = old.language;
-    INSERT INTO removed (chunk_id) VALUES (old.id);
 END;
 """
 
@@ -226,5 +221,6 @@ def _create(database: Database) -> None:
 MIGRATIONS = (
     Migration("0001_index", _nothing),
     Migration("0002_lines", _nothing),
-    Migration("0003_halves", _create),
+    Migration("0003_halves", _nothing),
+    Migration("0004_layout", _create),
 )

@@ -36,7 +36,7 @@ from reverie.index.identity import (
     write_identity,
 )
 from reverie.index.plan import Key, Plan, Work, plan_all, plan_named
-from reverie.index.publish import Reading, publish, remove, trim_log
+from reverie.index.publish import Reading, publish, remove
 from reverie.index.rows import to_micros
 from reverie.store.database import Database
 
@@ -316,7 +316,6 @@ class Sync:
                 self._record_skipped({str(provider.corpus) for provider in providers})
             if orphans > ORPHANS_KEPT:
                 prune(self._database, ORPHANS_KEPT)
-                trim_log(self._database)
                 self._database.execute(_NO_ORPHANS)
         self._explain_vectors()
 

@@ -19,7 +19,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from reverie.core.clock import as_utc
-from reverie.core.config.agents import ContextPruning, PruningTools
+from reverie.core.config.agents import CLEARED, ContextPruning, PruningTools
 from reverie.core.text import sha256
 from reverie.sessions.measure import has_image, message_chars, utf16_head, utf16_length, utf16_tail
 from reverie.sessions.messages import Block, Message, MessageRole, epoch_ms, moment
@@ -209,7 +209,7 @@ def _is_cleared(message: Message, settings: ContextPruning) -> bool:
 
 
 def _placeholder(settings: ContextPruning) -> str:
-    return settings.hard_clear.placeholder.strip() or "[Old tool result content cleared]"
+    return settings.hard_clear.placeholder.strip() or CLEARED
 
 
 def _with_text(message: Message, text: str) -> Message:

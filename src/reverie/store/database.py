@@ -125,7 +125,7 @@ class Database:
         try:
             if not readonly:
                 set_journal(connection, local=local)
-            set_pragmas(connection, durable=durable, local=local, readonly=readonly)
+            set_pragmas(connection, durable=durable, readonly=readonly)
             database._migrate(migrations, readonly=readonly)
         except BaseException:
             with suppress(apsw.Error):

@@ -61,7 +61,7 @@ def set_journal(connection: apsw.Connection, *, local: bool) -> None:
     connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
 
 
-def set_pragmas(connection: apsw.Connection, *, durable: bool, local: bool, readonly: bool) -> None:
+def set_pragmas(connection: apsw.Connection, *, durable: bool, readonly: bool) -> None:
     """Set everything about a connection except its journal."""
     settings = {
         # Rows of a child table may not outlive their parent.
@@ -72,6 +72,8 @@ def set_pragmas(connection: apsw.Connection, *, durable: bool, local: bool, read
         "temp_store": "MEMORY",
         # Kibibytes. The durable store is small; searches read much of the index again and again.
         "cache_size": "-2000" if durable else "-16000",
+        # Mapped pages count as resident memory (120 MB for 100,000 chunks) and were no faster.
+        "mmap_size": "0",
     }
     if not readonly:
         settings |= {
@@ -84,9 +86,6 @@ def set_pragmas(connection: apsw.Connection, *, durable: bool, local: bool, read
             # Bytes. One large transaction may not leave a large log behind.
             "journal_size_limit": str(32 * 1024 * 1024),
         }
-    if local and not durable:
-        # Bytes. Saves a copy a page; not on shared mounts, where a cut file would be a bus error.
-        settings["mmap_size"] = str(256 * 1024 * 1024)
     for name, value in settings.items():
         connection.execute(f"PRAGMA {name} = {value}").fetchall()
 

@@ -14,6 +14,10 @@ from reverie.core.paths import agent_id
 THINKING = ("off", "minimal", "low", "medium", "high", "xhigh", "adaptive", "max")
 
 
+#: What a model reads in the place of a tool result that was cleared (OpenClaw 2026.9.6).
+CLEARED = "[Old tool result content cleared]"
+
+
 class MemoryFlush(Section):
     """Saving what lasts before a conversation is summarised."""
 
@@ -73,7 +77,7 @@ class HardClear(Section):
     """A tool result is replaced whole."""
 
     enabled: bool = key(Switch(), True, "Replace old tool results when trimming was not enough.")
-    placeholder: str = key(Text(), "[Old tool result content cleared]", "What stands in their place.")
+    placeholder: str = key(Text(), CLEARED, "What stands in their place.")
 
 
 class PruningTools(Section):
