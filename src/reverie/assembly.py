@@ -13,7 +13,7 @@ from pathlib import Path
 
 from reverie import engine as builtin
 from reverie.context import GuardedContext, LegacyContext
-from reverie.core.clock import RandomIds, SystemClock
+from reverie.core.clock import RandomIds, SystemClock, host_zone
 from reverie.core.config import AgentConfig, Config, load_config
 from reverie.core.errors import EmbedderUnavailable, ReverieError, WorkspaceMissing
 from reverie.core.paths import Paths, agent_id, make_folder
@@ -66,6 +66,10 @@ _CONFIG_HEAD = """// Reverie's configuration (JSON5: comments and trailing comma
 {
 }
 """
+
+
+#: The setting of the durable store that names the zone which counts while the configuration names none.
+ZONE = "zone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,10 +228,10 @@ def assemble(
     name = agent_id(agent)
     if not config.workspace.is_dir():
         raise WorkspaceMissing(path=str(config.workspace))
-    clock = clock or SystemClock(config.timezone)
     ids = ids or RandomIds()
     place = Workspace(config.workspace, lock_dir=paths.locks)
-    durable = DurableStore.open(paths.agent(name), clock, ids)
+    durable = DurableStore.open(paths.agent(name), clock or SystemClock(config.timezone), ids)
+    clock = clock or SystemClock(config.timezone or _kept_zone(durable))
     judge = LineJudge(durable)
     marker = secrets.token_hex(16)
     slots = plugin_slots()
@@ -276,6 +280,15 @@ def assemble(
         marker=marker,
         progress=progress,
     )
+
+
+def _kept_zone(durable: DurableStore) -> str:
+    """Return the zone of the machine that first wrote here: two processes must agree on which day is today (TIME-02)."""
+    kept = durable.setting(ZONE)
+    if kept is None:
+        kept = host_zone()
+        durable.set_setting(ZONE, kept)
+    return kept
 
 
 def _context_engine(slots: PluginSlots, parts: ContextParts) -> ContextEngine:

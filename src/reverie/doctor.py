@@ -7,6 +7,7 @@ from typing import Literal
 
 from reverie._version import __version__
 from reverie.assembly import Parts
+from reverie.core.clock import host_zone
 from reverie.core.errors import FileUnreadable, ReverieError
 from reverie.core.redaction import secrets_in
 from reverie.core.types import EngineStatus
@@ -86,7 +87,7 @@ def examine(parts: Parts, *, fix: bool) -> list[Finding]:
     findings = [Finding("configuration", "warning", text, "reverie config check") for text in parts.whole.warnings]
     if not findings:
         findings.append(Finding("configuration", "ok", f"read from {parts.whole.source or 'the defaults'}"))
-    findings.append(_direct_chats(parts))
+    findings += [_direct_chats(parts), _zone(parts)]
     findings += _workspace(parts)
     findings += _secrets(parts)
     findings += _durable(parts)
@@ -124,6 +125,14 @@ def _direct_chats(parts: Parts) -> Finding:
         shared = "everybody who writes to this agent directly shares one session (session.dmScope is main)"
         return Finding("direct chats", "note", shared, "reverie config set session.dmScope per-channel-peer")
     return Finding("direct chats", "ok", f"session.dmScope is {scope}")
+
+
+def _zone(parts: Parts) -> Finding:
+    zone, here = parts.clock.zone, host_zone()
+    if parts.config.timezone is not None or zone == here:
+        return Finding("time zone", "ok", f"days are those of {zone}")
+    told = f"days are those of {zone}, where this memory began; this process is in {here}"
+    return Finding("time zone", "warning", told, "reverie config set agents.defaults.userTimezone ZONE")
 
 
 def _workspace(parts: Parts) -> list[Finding]:

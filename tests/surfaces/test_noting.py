@@ -114,3 +114,14 @@ def test_an_import_of_nothing_is_an_error(reverie, tmp_path):
     ran = reverie("import", "markdown", str(tmp_path / "nowhere"))
     assert (ran.status, ran.out) == (1, "")
     assert ran.err.startswith("error: ")
+
+
+def test_time_02_two_processes_of_different_zones_agree_on_today(reverie, process, workspace):
+    zones = ("Etc/GMT+12", "Etc/GMT-14")  # their calendar days never agree
+    for zone in zones:
+        assert process("note", f"written in {zone}", env={"TZ": zone}).returncode == 0
+    (note,) = (workspace / "memory").glob("*.md")
+    assert all(f"written in {zone}" in note.read_text(encoding="utf-8") for zone in zones)
+    first, other = (" ".join(process("doctor", env={"TZ": zone}).stdout.decode().split()) for zone in zones)
+    assert "where this memory began" not in first
+    assert "days are those of Etc/GMT+12, where this memory began; this process is in Etc/GMT-14" in other

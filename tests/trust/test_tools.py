@@ -59,6 +59,12 @@ def test_a_search_gives_the_documented_fields(call, turn) -> None:
     json.dumps(found)
 
 
+def test_time_03_a_moment_that_the_agent_is_shown_names_its_zone(home, turn) -> None:
+    home.memory.note("The ferry sails at dawn.", during=turn)
+    (hit,) = home.memory.tools(turn).call("memory_search", {"query": "ferry dawn", "corpus": "memory"})["results"]
+    assert hit["provenance"]["observedAt"] == "2031-05-06T09:30:00+00:00"
+
+
 @pytest.mark.parametrize(
     "extra",
     [
