@@ -283,7 +283,7 @@ def assemble(
 
 
 def _kept_zone(durable: DurableStore) -> str:
-    """Return the zone of the machine that first wrote here: two processes must agree on which day is today (TIME-02)."""
+    """Return the zone of the machine that first wrote here, since two processes must agree on today (TIME-02)."""
     kept = durable.setting(ZONE)
     if kept is None:
         kept = host_zone()

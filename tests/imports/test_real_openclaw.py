@@ -15,11 +15,11 @@ from typing import Any
 
 import apsw
 import pytest
-from bench.peers.contender import PeerMissing
-from bench.peers.openclaw_peer import FOLDER, programs
 from tests.imports.fixtures import snapshot
 from tests.imports.scribe import MODEL, Answer, Messages, Scribe, listening
 
+from bench.peers.contender import PeerMissing
+from bench.peers.openclaw_peer import FOLDER, programs
 from reverie import Memory, Sender
 from reverie.core.clock import FixedClock
 from reverie.core.types import Corpus, SearchRequest, SessionKind
