@@ -1,0 +1,142 @@
+r"""From text to symbols: each word that a language uses to speak of time becomes one letter with a value.
+
+The grammar then works on strings of these letters and knows no language. The letters:
+
+======  ==================================================  ======  ==============================================
+N       number                                              O       ordinal number
+Y       year of four digits                                 M       month by name (value: number, weak)
+W       weekday, Monday is 0                                U       unit of time
+R       day counted from today                              P       part of a day
+C       time of day written out                             D       date in digits
+K       before or after noon                                H       o'clock
+Z       holiday                                             Q       season or quarter
+E       every                                               V       weekend, or working days
+L       last                                                l       past: the nearest one before
+T       this                                                X       next
+x       coming: the nearest one                             w       now
+A a     ago, after or before its duration                   F I     from now, after or before its duration
+B b     before, in front of or behind its time              G g     after, in front of or behind its time
+S       since, from                                         J       between
+&       and                                                 \\-      to, until
+s e m   beginning, end, middle                              h       minutes that "past" or "to" an hour add
+o t n   of, the, on or in                                   @       at
+~       about                                               ,       comma
+y j i   year, month and day as they are counted in CJK      f c     minute and second in CJK
+2       half past, said behind the hour                     \\.      anything else
+======  ==================================================  ======  ==============================================
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+#: A letter of the table above and what it stands for.
+Meaning = tuple[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A letter with its value and the part of the text that it was."""
+
+    letter: str
+    value: object
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """The words of one language.
+
+    ``words`` maps alternatives, as regular expressions divided by ``|``, to their meanings, one or several.
+    ``patterns`` are tried before them; each gives meanings, or none if it does not hold. ``spaced`` says whether words
+    stand apart; ``order`` is that of day, month and year in digits.
+    """
+
+    name: str
+    spaced: bool
+    order: str
+    words: Mapping[str, Sequence[Meaning]]
+    patterns: Sequence[tuple[str, Callable[[re.Match[str], Lexicon], Sequence[Meaning]]]] = field(default=())
+
+    @cached_property
+    def _table(self) -> tuple[re.Pattern[str], list[Sequence[Meaning]]]:
+        entries = [
+            (fold(alternative), meanings)
+            for words, meanings in self.words.items()
+            for alternative in _ALTERNATIVES.split(words)
+        ]
+        entries.sort(key=lambda entry: (-len(_OPTIONAL.sub("", entry[0])), -len(entry[0]), entry[0]))
+        inside = "|".join(f"(?P<w{at}>{alternative})" for at, (alternative, _) in enumerate(entries))
+        # Digits may stand against a word: Dec31, 5min.
+        whole = rf"(?<![^\W\d])(?:{inside})(?![^\W\d])" if self.spaced else f"(?:{inside})"
+        return re.compile(whole), [meanings for _, meanings in entries]
+
+    @cached_property
+    def _compiled(self) -> list[tuple[re.Pattern[str], Callable[[re.Match[str], Lexicon], Sequence[Meaning]]]]:
+        return [(re.compile(pattern), build) for pattern, build in self.patterns]
+
+    def symbols(self, text: str) -> list[Symbol]:
+        """Return the text as symbols; white space is left out, what means nothing here is ``.``."""
+        folded = fold(text)
+        words, meanings = self._table
+        found: list[Symbol] = []
+        at = 0
+        while at < len(folded):
+            if folded[at].isspace():
+                at += 1
+                continue
+            end, meant = self._at(folded, at, words, meanings)
+            found.extend(Symbol(letter, value, at, end) for letter, value in meant)
+            at = end
+        return found
+
+    def _at(
+        self, text: str, at: int, words: re.Pattern[str], meanings: Sequence[Sequence[Meaning]]
+    ) -> tuple[int, Sequence[Meaning]]:
+        for pattern, build in self._compiled:
+            if (match := pattern.match(text, at)) and (meant := build(match, self)):
+                return match.end(), meant
+        if text[at] in _MARKS:
+            return at + 1, [(_MARKS[text[at]], None)]
+        if match := words.match(text, at):
+            return match.end(), meanings[int(str(match.lastgroup)[1:])]
+        if not self.spaced or not (match := _WORD.match(text, at)):
+            return at + 1, [(".", text[at])]
+        return match.end(), [(".", match[0])]
+
+
+#: Marks that mean the same in every language.
+_MARKS = {",": ",", "/": ",", "(": ",", ")": ",", "-": "-", "~": "-", "&": "&", "@": "@"}
+_WORD = re.compile(r"\w+")
+#: What of a pattern need not be there, or stands for one character: the rest tells how long its shortest match is.
+_OPTIONAL = re.compile(r"\(\?[=!<][^()]*\)|\((?:\?:)?[^()]*\)\?|\[[^\]]*\]\?|\\?.\?|(?<=\[)[^\]]*(?=\])|\[|\]|\(\?:|\)")
+#: The bars between alternatives, not those inside brackets.
+_ALTERNATIVES = re.compile(r"\|(?![^()]*\))")
+
+
+def fold(text: str) -> str:
+    """Return the text in lower case without accents, each character in its place."""
+    return "".join(map(_folded, text))
+
+
+def _folded(char: str) -> str:
+    if char in _ALIKE:
+        return _ALIKE[char]
+    lower = char.lower()
+    if len(lower) != 1:
+        return char
+    if lower < "\x80":
+        return lower
+    if unicodedata.east_asian_width(lower) == "F":
+        return unicodedata.normalize("NFKC", lower)[0]
+    base = unicodedata.normalize("NFD", lower)[0]
+    return base if base < "\x80" else lower
+
+
+#: Signs that are written in several ways.
+_ALIKE = {"’": "'", "‘": "'", "–": "-", "—": "-", "〜": "~", "～": "~", "，": ",", "、": ",", "：": ":", "\u00a0": " "}
