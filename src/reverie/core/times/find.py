@@ -21,6 +21,8 @@ from reverie.core.times.words import LEXICONS, languages_of
 #: The longest text that is looked through; a question or a reminder is shorter.
 LONGEST = 2_000
 _LENGTHS = {Grain.SECOND: timedelta(seconds=1), Grain.MINUTE: timedelta(minutes=1), Grain.HOUR: timedelta(hours=1)}
+#: Of these letters every phrase has one.
+_NAMING = frozenset("MWURDCZQVPOYyjifcHhKwr2@")
 _PASSES = (CLOCKS, DAYS, NAMED, LENGTHS, IN_PARTS, DISTANT, JOINED_DAYS, AGAIN, MOMENTS, BETWEEN)
 
 
@@ -56,6 +58,8 @@ def find_times(
 @lru_cache(maxsize=64)
 def _found(text: str, language: str, now: Now, zone: ZoneInfo) -> tuple[TimePhrase, ...]:
     symbols = LEXICONS[language].symbols(text)
+    if _NAMING.isdisjoint(symbol.letter for symbol in symbols):
+        return ()
     for rules in _PASSES:
         symbols = rules.over(symbols, now)
     phrases = (_phrase(symbol, text, now, zone) for symbol in symbols)

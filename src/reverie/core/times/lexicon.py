@@ -48,12 +48,20 @@ class Symbol:
     end: int
 
 
+#: A regular expression and what makes meanings of its match.
+Pattern = tuple[str, "Callable[[re.Match[str], Lexicon], Sequence[Meaning]]"]
+
+
+_Compiled = tuple["re.Pattern[str]", "Callable[[re.Match[str], Lexicon], Sequence[Meaning]]"]
+
+
 @dataclass(frozen=True)
 class Lexicon:
     """The words of one language.
 
     ``words`` maps alternatives, as regular expressions divided by ``|``, to their meanings, one or several.
-    ``patterns`` are tried before them; each gives meanings, or none if it does not hold. ``spaced`` says whether words
+    ``patterns`` begin with a digit, ``spoken`` with anything; both are tried before the words, and give meanings, or
+    none where they do not hold. ``spaced`` says whether words
     stand apart; ``order`` is that of day, month and year in digits.
     """
 
@@ -61,7 +69,8 @@ class Lexicon:
     spaced: bool
     order: str
     words: Mapping[str, Sequence[Meaning]]
-    patterns: Sequence[tuple[str, Callable[[re.Match[str], Lexicon], Sequence[Meaning]]]] = field(default=())
+    patterns: Sequence[Pattern] = field(default=())
+    spoken: Sequence[Pattern] = field(default=())
 
     @cached_property
     def _table(self) -> tuple[re.Pattern[str], list[Sequence[Meaning]]]:
@@ -77,8 +86,9 @@ class Lexicon:
         return re.compile(whole), [meanings for _, meanings in entries]
 
     @cached_property
-    def _compiled(self) -> list[tuple[re.Pattern[str], Callable[[re.Match[str], Lexicon], Sequence[Meaning]]]]:
-        return [(re.compile(pattern), build) for pattern, build in self.patterns]
+    def _compiled(self) -> tuple[list[_Compiled], list[_Compiled]]:
+        digits, spoken = ([(re.compile(form), build) for form, build in some] for some in (self.patterns, self.spoken))
+        return digits, spoken
 
     def symbols(self, text: str) -> list[Symbol]:
         """Return the text as symbols; white space is left out, what means nothing here is ``.``."""
@@ -98,7 +108,8 @@ class Lexicon:
     def _at(
         self, text: str, at: int, words: re.Pattern[str], meanings: Sequence[Sequence[Meaning]]
     ) -> tuple[int, Sequence[Meaning]]:
-        for pattern, build in self._compiled:
+        digits, spoken = self._compiled
+        for pattern, build in (*digits, *spoken) if text[at].isdigit() else spoken:
             if (match := pattern.match(text, at)) and (meant := build(match, self)):
                 return match.end(), meant
         if text[at] in _MARKS:
@@ -121,7 +132,7 @@ _ALTERNATIVES = re.compile(r"\|(?![^()]*\))")
 
 def fold(text: str) -> str:
     """Return the text in lower case without accents, each character in its place."""
-    return "".join(map(_folded, text))
+    return text.lower() if text.isascii() else "".join(map(_folded, text))
 
 
 def _folded(char: str) -> str:

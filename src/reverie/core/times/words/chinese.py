@@ -172,6 +172,8 @@ CHINESE = Lexicon(
         *PATTERNS[:3],
         (r"(?<!\d)(\d{1,2}):(\d{2}) ?(a|p)\.?m\.?", _meridiem),
         *PATTERNS[3:],
+    ),
+    spoken=(
         (r"([一二][零〇○一二三四五六七八九]{3})(?=年)", _year),
         (r"([一三])刻(?!钟)", _quarter),
         (rf"{NUMERAL}+", _number),

@@ -269,8 +269,11 @@ ENGLISH = Lexicon(
         (r"(?<![\w.:])(\d{1,2})(?:[:.](\d{2}))?(?::(\d{2}))? ?(a\.m\.?|p\.m\.?|am ?pm|ampm|am|pm)(?!\w)", _meridiem),
         (r"(?<![\w.:])(\d{1,2})(?::(\d{2}))?(?::(\d{2}))?(a|p)(?!\w)", _meridiem),
         (r"(?<=at )(\d{1,2})\.(\d{2})(?![\d.])", _pointed),
+        (r"(?<!\w)((?:1\d|20)?\d0)'?s(?!\w)", _decade),
         (r"(?<!\w)(\d{1,2}) ?(?:st|nd|rd|th)(?!\w)", _ordinal_digits),
-        (r"(?<!\w)(?:the )?((?:1\d|20)?\d0)'?s(?!\w)", _decade),
+        *PATTERNS[1:],
+    ),
+    spoken=(
         (r"second(?= of (?:the )?(?:next|this|last|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))", _second),
         (
             rf"(?<!\w)(?:(?P<thousand>two thousand)(?: and)?(?: (?P<rest>{_SMALL}))?"
@@ -280,6 +283,5 @@ ENGLISH = Lexicon(
             rf"|fifteen|fourteen|thirteen|twelve|eleven|ten))(?!\w)",
             _spoken_year,
         ),
-        *PATTERNS[1:],
     ),
 )

@@ -119,4 +119,6 @@ _WORDS: Words = {
     ),
 }
 
-JAPANESE = Lexicon("ja", spaced=False, order="ymd", words=_WORDS, patterns=(*PATTERNS, (rf"{NUMERAL}+", _number)))
+JAPANESE = Lexicon(
+    "ja", spaced=False, order="ymd", words=_WORDS, patterns=PATTERNS, spoken=((rf"{NUMERAL}+", _number),)
+)

@@ -114,5 +114,6 @@ KOREAN = Lexicon(
     spaced=False,
     order="ymd",
     words=_WORDS,
-    patterns=(*PATTERNS, (r"[영일이삼사오육칠팔구십백]+(?=\s*(?:년|월|일(?!요)|분|초|주|개월|시간))", _number)),
+    patterns=PATTERNS,
+    spoken=((r"[영일이삼사오육칠팔구십백]+(?=\s*(?:년|월|일(?!요)|분|초|주|개월|시간))", _number),),
 )
