@@ -422,7 +422,7 @@ def test_an_index_of_the_version_before_is_made_again(world):
     world.close()
     with sqlite3.connect(path) as database:
         database.execute("DROP TABLE context")
-        database.execute("DELETE FROM migration WHERE name = '0004_layout'")
+        database.execute("DELETE FROM migration WHERE name = '0005_keys'")
     database.close()
     index = world.index()
     assert index.sync([world.notes]).added == 3

@@ -11,6 +11,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
+from reverie.core.queries import QueryAnalysis
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -183,7 +185,7 @@ class Annotations:
     """What the trailing comments of an entry say.
 
     ``project`` is empty for an untagged entry; ``invalid_project`` marks a malformed tag, which keeps the entry out
-    of every automatic path.
+    of every automatic path. ``superseded`` is true of a directive that no longer holds.
     """
 
     triggers: tuple[str, ...] = ()
@@ -192,6 +194,7 @@ class Annotations:
     invalid_project: bool = False
     review: str | None = None
     key: str | None = None
+    superseded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +291,8 @@ class SearchResult:
     """The answer of a search.
 
     ``notices`` say in plain words what the reader must know: that only keywords were used, that the index is behind,
-    what was withheld. ``dropped`` explains candidates that did not come through.
+    what was withheld. ``dropped`` explains candidates that did not come through; ``analysis`` is what was read out of
+    the query, ``None`` where nothing was searched.
     """
 
     hits: tuple[Hit, ...] = ()
@@ -297,6 +301,7 @@ class SearchResult:
     notices: tuple[str, ...] = ()
     milliseconds: Mapping[str, float] = field(default_factory=dict)
     dropped: tuple[tuple[str, str], ...] = ()
+    analysis: QueryAnalysis | None = None
 
 
 @dataclass(frozen=True, slots=True)

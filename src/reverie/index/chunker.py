@@ -15,7 +15,7 @@ from reverie.core.provenance import is_trusted, merge
 from reverie.core.text import printable, sha256
 from reverie.core.types import Annotations, Chunk, Corpus, Provenance, SourceDocument, SourceLine
 from reverie.index.rows import storable
-from reverie.workspace.markdown import Document, Line, LineKind, entries, scan, strip_line
+from reverie.workspace.markdown import Document, Line, LineKind, Status, directives, scan, strip_line
 
 BETWEEN_HEADINGS = " > "
 #: What a chunk outside the entries of curated files has.
@@ -228,19 +228,21 @@ def _blocks(lines: Sequence[SourceLine]) -> Iterator[tuple[list[_Piece], Annotat
     """
     scanned = _scanned(lines)
     found = _with_headings(lines, scanned)
-    entry_at = {entry.start_line: entry for entry in entries(scanned)}
+    entry_at = {one.entry.start_line: one for one in directives(scanned)}
     paragraph: list[_Piece] = []
     at = 1
     while at <= len(found):
         line, piece = scanned.lines[at - 1], found[at - 1]
         has_body = any(not one.level for one in paragraph)
-        if entry := entry_at.get(at):
+        if directive := entry_at.get(at):
             if has_body:
                 yield paragraph, PLAIN
             paragraph = []
+            entry = directive.entry
             last = entry.end_line
             own = zip(scanned.lines[at - 1 : last], found[at - 1 : last], strict=True)
-            yield list(_readable(own, "- ")), entry.annotations
+            over = directive.status is Status.SUPERSEDED
+            yield list(_readable(own, "- ")), replace(entry.annotations, superseded=over)
             at = last + 1
             continue
         ends = has_body and (piece.blank or piece.level > 0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -266,6 +267,14 @@ class Index:
     def traits(self, ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[str | None]]:
         """Return of each chunk how many characters it has, and who says it, if it says so."""
         return self._guarded(lambda: lines.traits(self._layouts.current(), ids))
+
+    def newest(self, request: SearchRequest, limit: int) -> LegHits:
+        """Return the newest chunks of each half that pass the filters of a request, all of one score."""
+        return self._guarded(lambda: lines.newest(self._layouts.current(), Filters.of(request), limit))
+
+    def superseded(self, as_of: datetime | None) -> dict[int, int | None]:
+        """Return the chunks that no longer hold, or did not at ``as_of``, each with the one that does."""
+        return self._guarded(lambda: self._layouts.current().superseded(as_of))
 
     def lines(self, ids: Sequence[int]) -> list[Line]:
         """Return what is known of chunks besides their text, in the order asked for, without those that are gone."""

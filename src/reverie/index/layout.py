@@ -11,6 +11,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from enum import IntEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -32,8 +33,8 @@ _IDS = "SELECT id FROM source"
 
 #: A moment that is not known.
 NEVER = np.iinfo(np.int64).min
-#: ``Field.FLAGS``: a malformed project, and a text that begins with a heading.
-INVALID_PROJECT, OPENS_SECTION = 1, 2
+#: ``Field.FLAGS``: a malformed project, a text that begins with a heading, a directive that no longer holds.
+INVALID_PROJECT, OPENS_SECTION, SUPERSEDED = 1, 2, 4
 
 
 class Field(IntEnum):
@@ -55,6 +56,7 @@ class Field(IntEnum):
     IMPORTANCE = 13
     PROJECT = 14
     FLAGS = 15
+    KEY = 16
 
 
 class ContextField(IntEnum):
@@ -220,6 +222,34 @@ class Columns:
                 rows = slice(self.document_starts[at], self.document_starts[at + 1])
                 mask[rows] = np.isin(self[Field.SESSION][rows], codes)
         return mask
+
+    def superseded(self, as_of: datetime | None) -> dict[int, int | None]:
+        """Return the chunks that no longer hold, each with the one that does, if there is one.
+
+        Of the chunks with one key the newest holds, among those that were known at ``as_of``; each half by itself, so
+        that nothing that was sent in takes the place of what the owner said. What stands in a curated file without a
+        date is newer than anything that has one.
+        """
+        latest = None if as_of is None else to_micros(as_of)
+        flagged = (self[Field.FLAGS] & SUPERSEDED) != 0
+        held: dict[tuple[bool, str], list[tuple[tuple[int, ...], int]]] = {}
+        over: dict[int, int | None] = {}
+        for row in np.flatnonzero((self[Field.KEY] != 0) | flagged).tolist():
+            moment, ident = int(self[Field.MOMENT][row]), int(self[Field.ID][row])
+            if latest is not None and moment > latest:
+                continue
+            document = self.documents[int(self.document[row])]
+            stands = document.curated and not flagged[row]
+            if flagged[row] and latest is None:
+                over[ident] = None
+            if key := self.name(row, Field.KEY):
+                undated = moment == NEVER
+                order = (int(undated and stands), moment, int(stands), row)
+                held.setdefault((bool(self.trusted[row]), key), []).append((order, ident))
+        for rows in held.values():
+            *older, (_, newest) = sorted(rows)
+            over |= {ident: newest for _, ident in older}
+        return over
 
     def name(self, row: int, field: Field) -> str | None:
         """Return what a field of names says of a row."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from reverie.core.types import Corpus
 from reverie.index.layout import INVALID_PROJECT, NEVER, OPENS_SECTION, Columns, Document, Field
-from reverie.index.rows import from_micros, unpacked
+from reverie.index.rows import Filters, LegHits, from_micros, unpacked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,7 +36,8 @@ class Neighbour(NamedTuple):
 class Line:
     """A chunk without its text.
 
-    ``said`` is when the text counts as said: a message by itself, a note with its document.
+    ``said`` is when the text counts as said: a message by itself, a note with its document, of which only the calendar
+    day is known (``whole_day``: its midnight in UTC).
     """
 
     id: int
@@ -51,6 +52,7 @@ class Line:
     importance: int | None
     project: tuple[str, ...]
     invalid_project: bool
+    whole_day: bool
 
 
 def traits(columns: Columns, ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[str | None]]:
@@ -115,4 +117,20 @@ def _line(document: Document, row: list[int]) -> Line:
         importance=row[Field.IMPORTANCE] or None,
         project=unpacked(names[row[Field.PROJECT]]),
         invalid_project=bool(row[Field.FLAGS] & INVALID_PROJECT),
+        whole_day=document.corpus != Corpus.SESSIONS,
     )
+
+
+def newest(columns: Columns, filters: Filters, limit: int) -> LegHits:
+    """Return the newest chunks of each half that pass, all of one score; ties by path and line, never by id (I9)."""
+    allowed = columns.allowed(filters)
+    parts = []
+    for trusted in (True, False):
+        mask = columns.trusted == trusted
+        rows = np.flatnonzero(mask if allowed is None else mask & allowed)
+        places = columns.path_order[columns.document[rows]] if len(rows) else rows
+        order = np.lexsort((columns[Field.START][rows], places, -columns[Field.MOMENT][rows]))[:limit]
+        ids = columns[Field.ID][rows[order]]
+        same = np.zeros(len(ids))
+        parts.append(LegHits(ids, same + 1.0, same, np.full(len(ids), trusted)))
+    return LegHits.joined(parts)

@@ -15,9 +15,10 @@ from typing import Any
 
 from reverie.core.language import analysed, index_form, normal
 from reverie.core.provenance import is_trusted
+from reverie.core.text import collapse
 from reverie.core.types import Chunk, Corpus, SourceClass, SourceDocument, SourceStat
 from reverie.index.contexts import Context
-from reverie.index.layout import INVALID_PROJECT, NEVER, OPENS_SECTION
+from reverie.index.layout import INVALID_PROJECT, NEVER, OPENS_SECTION, SUPERSEDED
 from reverie.index.layout import packed as packed_rows
 from reverie.index.rows import moment_of, names_of, packed, storable, to_micros
 from reverie.index.schema import HALVES
@@ -331,9 +332,10 @@ class _Layout:
     ) -> None:
         """Add a chunk by its columns in the database; ``form_of`` has its speaker, its characters and its tokens."""
         moment, session, heading = fixed[1], fixed[2], fixed[6]
-        position, start, end, _, date, _, _, importance, _, project, invalid, _, _ = loose
+        position, start, end, _, date, _, known, importance, _, project, invalid, _, named = loose
         speaker_of, chars, tokens = form_of
-        flags = INVALID_PROJECT * invalid + OPENS_SECTION * (bool(heading) and fixed[-1].startswith("#"))
+        flags = INVALID_PROJECT * invalid + SUPERSEDED * chunk.annotations.superseded
+        flags += OPENS_SECTION * (bool(heading) and fixed[-1].startswith("#"))
         born = self._name(f"{chunk.provenance.origin} {chunk.provenance.kind}")
         self.chunks.append(
             (
@@ -341,7 +343,7 @@ class _Layout:
                 *(NEVER if moment is None else moment, NEVER if date is None else date),
                 *(int(trusted), chars, tokens, born),
                 *(self._name(session), self._name(speaker_of), self._name(heading)),
-                *(importance or 0, self._name(project), flags),
+                *(importance or 0, self._name(project), flags, self._name(collapse(normal(known or named or "")))),
             )
         )
 

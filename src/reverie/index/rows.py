@@ -205,11 +205,15 @@ def storable(text: str) -> str:
 
 
 def moment_of(chunk: Chunk, date: datetime | None) -> int | None:
-    """Return when a chunk counts as known: a message when it was said, a note by the date of its document."""
-    first, second = chunk.provenance.observed_at, date
-    if chunk.corpus is not Corpus.SESSIONS:
-        first, second = second, first
-    moment = first if first is not None else second
+    """Return when a chunk counts as known: a message when it was said, a note by the date of its document.
+
+    A line of a note that was known before that day, since it was moved there, keeps its own moment.
+    """
+    observed = chunk.provenance.observed_at
+    if chunk.corpus is Corpus.SESSIONS:
+        moment = observed or date
+    else:
+        moment = min((one for one in (date, observed) if one is not None), default=None)
     return None if moment is None else to_micros(moment)
 
 

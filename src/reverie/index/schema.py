@@ -20,7 +20,7 @@ from reverie.core.types import SessionKind, SourceClass
 from reverie.store.database import Database, Migration
 
 #: Raised whenever rows made by an older Reverie may no longer be read as they are.
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 #: The two halves of the words, by whether the text was born trusted.
 HALVES = {True: "trusted", False: "untrusted"}
@@ -222,5 +222,6 @@ MIGRATIONS = (
     Migration("0001_index", _nothing),
     Migration("0002_lines", _nothing),
     Migration("0003_halves", _nothing),
-    Migration("0004_layout", _create),
+    Migration("0004_layout", _nothing),
+    Migration("0005_keys", _create),
 )

@@ -52,7 +52,9 @@ class RankingSettings:
     the sets did not help on the other.
 
     ``recency_floor`` bounds the decay (choice C10): however old a dated note is, its score is never multiplied by
-    less. ``mmr_lambda`` is the weight of relevance against repetition; 1 turns diversification off.
+    less. ``time_boost`` is for what was said within a time that the question names, ``superseded_demotion`` for what
+    no longer holds where the question asks how things were. ``mmr_lambda`` is the weight of relevance against
+    repetition; 1 turns diversification off.
     """
 
     keyword_weight: float = 1.0
@@ -68,6 +70,8 @@ class RankingSettings:
     mmr_lambda: float = 0.7
     project_boost: float = 1.15
     project_demotion: float = 0.9
+    time_boost: float = 1.2
+    superseded_demotion: float = 0.8
 
 
 def standing(scores: NDArray[np.float64], total: int) -> tuple[NDArray[np.float64], float]:

@@ -8,18 +8,21 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from datetime import timedelta
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from reverie.core.errors import EmbedderUnavailable
+from reverie.core.queries import AskedSpan, QueryAnalysis
 from reverie.core.text import collapse
 from reverie.core.types import Chunk, Clock, Corpus, Hit, HitTrace, Leg, SearchMode, SearchRequest, SearchResult
 from reverie.recall import ranking
+from reverie.recall.analysis import analyse, covers
 from reverie.recall.passages import LEADING, REACH, Neighbour, grow
-from reverie.recall.present import asks_for_now
+from reverie.recall.ports import LegHits, Line, SearchIndex
 from reverie.recall.ranking import RankingSettings
 from reverie.recall.snippets import snippet
 from reverie.recall.speakers import Asker
@@ -44,149 +47,9 @@ QUERY_CHARS = 4000
 #: a question word for word (a poisoned page does); it stays findable in the places that are left, and never takes the
 #: place of the owner's own lines.
 TRUSTED_SHARE = 0.8
+#: How far from a calendar day its hours can lie in another zone.
+ZONES = timedelta(hours=14)
 _T = TypeVar("_T")
-
-
-class LegHits(Protocol):
-    """The hits of one leg as arrays, best first."""
-
-    @property
-    def ids(self) -> NDArray[np.int64]:
-        """Return the rows of the chunks in the index."""
-        ...
-
-    @property
-    def scores(self) -> NDArray[np.float64]:
-        """Return the leg's own scores, higher is better."""
-        ...
-
-    @property
-    def evidence(self) -> NDArray[np.float64]:
-        """Return how many standard deviations each hit of the vector leg stands out."""
-        ...
-
-    def half(self, trusted: bool) -> LegHits:
-        """Return the hits that were born trusted, or all others."""
-        ...
-
-    def __len__(self) -> int:
-        """Return how many hits there are."""
-        ...
-
-
-class StoredChunk(Protocol):
-    """A chunk as the index keeps it."""
-
-    @property
-    def id(self) -> int:
-        """Return the row of the chunk."""
-        ...
-
-    @property
-    def chunk(self) -> Chunk:
-        """Return the chunk."""
-        ...
-
-
-class Line(Protocol):
-    """What a chunk is weighed by; its text is not needed."""
-
-    @property
-    def id(self) -> int:
-        """Return the row of the chunk."""
-        ...
-
-    @property
-    def path(self) -> str:
-        """Return the document."""
-        ...
-
-    @property
-    def start_line(self) -> int:
-        """Return its first line in the document."""
-        ...
-
-    @property
-    def trusted(self) -> bool:
-        """Say whether it was born trusted."""
-        ...
-
-    @property
-    def curated(self) -> bool:
-        """Say whether it is an entry of a curated file."""
-        ...
-
-    @property
-    def said(self) -> datetime | None:
-        """Return when it counts as said; ``None`` for what has no date."""
-        ...
-
-    @property
-    def importance(self) -> int | None:
-        """Return its importance, 1..10, if it has one."""
-        ...
-
-    @property
-    def project(self) -> Sequence[str]:
-        """Return the projects that it belongs to."""
-        ...
-
-    @property
-    def invalid_project(self) -> bool:
-        """Say whether its project is malformed."""
-        ...
-
-
-class Counts(Protocol):
-    """How much there is of a corpus."""
-
-    @property
-    def chunks(self) -> int:
-        """Return the number of chunks."""
-        ...
-
-    @property
-    def trusted(self) -> int:
-        """Return the number of those that were born trusted."""
-        ...
-
-
-class SearchIndex(Protocol):
-    """What a search needs of an index."""
-
-    def keyword_leg(self, request: SearchRequest, limit: int) -> LegHits:
-        """Return the best chunks of each half by words."""
-        ...
-
-    def vector_leg(
-        self, vector: Vector, request: SearchRequest, limit: int, also: NDArray[np.int64] | None = None
-    ) -> LegHits:
-        """Return the best chunks of each half by meaning, and after them those of ``also``."""
-        ...
-
-    def by_corpus(self) -> Mapping[str, Counts]:
-        """Return how much there is of each corpus."""
-        ...
-
-    def lines(self, ids: Sequence[int]) -> Sequence[Line]:
-        """Return what is known of chunks besides their text; chunks that are gone are left out."""
-        ...
-
-    def traits(self, ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], Sequence[str | None]]:
-        """Return of each chunk how many characters it has, and who says it, if it says so."""
-        ...
-
-    def around(self, ids: Sequence[int], reach: int) -> Mapping[int, Sequence[Neighbour]]:
-        """Return each chunk between those around it in its document."""
-        ...
-
-    def path_matches(self, request: SearchRequest) -> Mapping[int, int]:
-        """Return chunk to specificity (3 full path, 2 file name, 1 stem) for a query that names a file."""
-        ...
-
-    def load(self, ids: Sequence[int]) -> Sequence[StoredChunk]:
-        """Return the chunks of these rows with their text; rows that are gone are left out."""
-        ...
 
 
 @dataclass(slots=True)
@@ -214,6 +77,26 @@ class _Candidate:
         return f"{self.line.path}#L{self.line.start_line}"
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A request with what was read out of it; ``over`` are the chunks that no longer hold, with those that do."""
+
+    request: SearchRequest
+    analysis: QueryAnalysis
+    over: Mapping[int, int | None]
+
+    @property
+    def hidden(self) -> frozenset[int]:
+        """Return the chunks that are no results: those that no longer hold, unless it is asked how things were."""
+        return frozenset() if self.analysis.history and self.request.as_of is None else frozenset(self.over)
+
+    def lies_within(self, line: Line) -> bool:
+        """Say whether a line was said within a time that is asked for."""
+        if line.said is None:
+            return False
+        return any(covers(span, line.said, whole_day=line.whole_day) for span in self.analysis.spans)
+
+
 class Searcher:
     """Searches one index. ``embed`` makes the query vector, or is ``None`` for keyword search."""
 
@@ -237,17 +120,27 @@ class Searcher:
             notices.append(f"only the first {QUERY_CHARS} characters of the query were used")
         if not query:
             return SearchResult(notices=("the query is empty",))
+        analysis = analyse(query, request.as_of or self._clock.now(), self._clock.zone)
         request = replace(request, query=query)
         times: dict[str, float] = {}
-        keyword = self._timed(times, "keyword", lambda: self._index.keyword_leg(request, KEYWORD_LIMIT))
-        vector = self._vector_leg(request, keyword.ids, times, notices)
+        if analysis.only_time:
+            span = analysis.spans[0]
+            request = within(request, span)
+            notices.append(
+                f"nothing but a time was asked for ({span.text}), so this is what there is of it, newest first"
+            )
+            keyword = self._timed(times, "keyword", lambda: self._index.newest(request, KEYWORD_LIMIT))
+            vector = None
+        else:
+            keyword = self._timed(times, "keyword", lambda: self._index.keyword_leg(request, KEYWORD_LIMIT))
+            vector = self._vector_leg(request, keyword.ids, times, notices)
         mode = _mode(len(keyword) > 0, vector is not None)
         started = time.perf_counter()
-        hits, dropped = self._ranked(request, keyword, vector)
+        hits, dropped = self._ranked(request, analysis, keyword, vector)
         times["ranking"] = 1000 * (time.perf_counter() - started)
         if not hits:
             notices.append("nothing matched")
-        return SearchResult(tuple(hits), mode, False, tuple(notices), times, tuple(dropped))
+        return SearchResult(tuple(hits), mode, False, tuple(notices), times, tuple(dropped), analysis)
 
     def _timed(self, times: dict[str, float], name: str, work: Callable[[], _T]) -> _T:
         started = time.perf_counter()
@@ -270,9 +163,11 @@ class Searcher:
         return self._timed(times, "vector", lambda: self._index.vector_leg(query, request, VECTOR_LIMIT, also))
 
     def _ranked(
-        self, request: SearchRequest, keyword: LegHits, vector: LegHits | None
+        self, request: SearchRequest, analysis: QueryAnalysis, keyword: LegHits, vector: LegHits | None
     ) -> tuple[list[Hit], list[tuple[str, str]]]:
         """Rank each half by itself, so that no text of strangers moves a line of the owner, and put them together."""
+        over = self._index.superseded(request.as_of)
+        asked = _Asked(request, analysis, over)
         exact = self._index.path_matches(request)
         named = self._index.lines(sorted(exact)) if exact else ()
         dropped: list[tuple[str, str]] = []
@@ -281,14 +176,14 @@ class Searcher:
             legs = (keyword.half(trusted), None if vector is None else vector.half(trusted))
             inside = [line for line in named if line.trusted == trusted]
             if any(legs) or inside:
-                candidates = self._rank(request, legs, inside, exact, trusted, dropped)
-                passages += self._passages(self._diversified(candidates, request.max_results), request.max_results)
+                candidates = self._rank(asked, legs, inside, exact, trusted, dropped)
+                passages += self._passages(self._diversified(candidates, request.max_results), asked)
         passages.sort(key=lambda candidate: candidate.order)
         return self._select(request, passages, dropped), dropped
 
     def _rank(
         self,
-        request: SearchRequest,
+        asked: _Asked,
         legs: tuple[LegHits, LegHits | None],
         named: Sequence[Line],
         exact: Mapping[int, int],
@@ -296,6 +191,7 @@ class Searcher:
         dropped: list[tuple[str, str]],
     ) -> list[_Candidate]:
         """Fuse the legs of one half and apply every multiplier; best first. What falls out is added to ``dropped``."""
+        request = asked.request
         ids, scores = self._fuse(request, legs, trusted)
         ranks = [_ranks(leg) for leg in legs]
         last = (len(ids) + 1, 0.0)
@@ -307,25 +203,45 @@ class Searcher:
         # Ties fall by the ranks within the legs, which fall by content: a rebuilt index gives the same answer (I9).
         order = sorted(fused, key=lambda at: (-fused[at], *(leg.get(at, last)[0] for leg in ranks)))[:wanted]
         lines = [*self._index.lines(order), *(line for line in named if line.id not in fused)]
-        now = request.as_of or self._clock.now()
-        settings = ranking.for_present(self._settings) if asks_for_now(request.query) else self._settings
         candidates: list[_Candidate] = []
         for line in lines:
             base = fused.get(line.id, 0.0)
             where = [Leg(*leg[line.id]) if line.id in leg else None for leg in ranks]
             candidate = _Candidate(line, base, base, exact.get(line.id, 0), where[0], where[1], {})
-            if line.invalid_project:
-                dropped.append((candidate.place, "its project annotation is malformed"))
+            if reason := self._reason_against(line, asked):
+                dropped.append((candidate.place, reason))
                 continue
-            candidate.multipliers = {
-                "recency": ranking.recency(line.said, now, settings),
-                "importance": ranking.importance(line.importance, self._settings),
-                "project": ranking.project(line.project, request.projects, self._settings),
-            }
+            candidate.multipliers = self._multipliers(line, asked)
             candidate.score = base * math.prod(candidate.multipliers.values())
             candidates.append(candidate)
         candidates.sort(key=lambda candidate: candidate.order)
         return candidates
+
+    def _reason_against(self, line: Line, asked: _Asked) -> str:
+        """Return why a line is no result, or nothing."""
+        if line.invalid_project:
+            return "its project annotation is malformed"
+        if line.id in asked.hidden:
+            newest = asked.over[line.id]
+            holding = self._index.lines([newest]) if newest is not None else ()
+            return "superseded" + (f" by {holding[0].path}#L{holding[0].start_line}" if holding else "")
+        if asked.analysis.only_time and not asked.lies_within(line):
+            return f"not said within {asked.analysis.spans[0].text!r}"
+        return ""
+
+    def _multipliers(self, line: Line, asked: _Asked) -> dict[str, float]:
+        request, analysis = asked.request, asked.analysis
+        settings = ranking.for_present(self._settings) if analysis.present else self._settings
+        factors = {
+            "recency": ranking.recency(line.said, request.as_of or self._clock.now(), settings),
+            "importance": ranking.importance(line.importance, self._settings),
+            "project": ranking.project(line.project, request.projects, self._settings),
+        }
+        if analysis.spans and asked.lies_within(line):
+            factors["time"] = self._settings.time_boost
+        if line.id in asked.over:
+            factors["superseded"] = self._settings.superseded_demotion
+        return factors
 
     def _fuse(
         self, request: SearchRequest, legs: tuple[LegHits, LegHits | None], trusted: bool
@@ -373,12 +289,13 @@ class Searcher:
             ordered.append(candidate)
         return [*ordered, *candidates[len(window) :]]
 
-    def _passages(self, ordered: Sequence[_Candidate], results: int) -> list[_Candidate]:
+    def _passages(self, ordered: Sequence[_Candidate], asked: _Asked) -> list[_Candidate]:
         """Let candidates grow, in order, until there are enough; one that stands in the passage of another joins it.
 
         A passage can be found by words in one line and by meaning in the next; both facts belong to the one result
         (RANK-03).
         """
+        results = asked.request.max_results
         scores = {candidate.line.id: candidate.score for candidate in ordered}
         leading = {candidate.line.id for candidate in ordered[:LEADING]}
         holder: dict[int, _Candidate] = {}
@@ -392,7 +309,7 @@ class Searcher:
                 continue
             if line.id not in around:
                 around |= self._index.around([line.id], REACH)
-            beside = () if line.curated else around.get(line.id, ())
+            beside = () if line.curated else _up_to(around.get(line.id, ()), line.id, asked.hidden)
             candidate.lines = grow(line.id, beside, scores, leading, holder)
             holder.update((one, candidate) for one in candidate.lines)
             grown.append(candidate)
@@ -403,6 +320,26 @@ class Searcher:
                 twin.vector = twin.vector or candidate.vector
                 twin.notes += (f"joined with line {candidate.line.start_line}",)
         return grown
+
+
+def within(request: SearchRequest, span: AskedSpan) -> SearchRequest:
+    """Return the request with its dates narrowed to a span, with room for days of other zones at both ends."""
+    since, until = request.since, request.until
+    if span.since is not None:
+        since = span.since - ZONES if since is None else max(since, span.since - ZONES)
+    if span.until is not None:
+        until = span.until + ZONES if until is None else min(until, span.until + ZONES)
+    return replace(request, since=since, until=until)
+
+
+def _up_to(around: Sequence[Neighbour], seed: int, hidden: AbstractSet[int]) -> Sequence[Neighbour]:
+    """Return the neighbours of a line as far as none of them is hidden: a passage goes round nothing."""
+    if not hidden or hidden.isdisjoint(one.id for one in around):
+        return around
+    at = next((number for number, one in enumerate(around) if one.id == seed), 0)
+    first = max((number + 1 for number, one in enumerate(around[:at]) if one.id in hidden), default=0)
+    last = next((number for number, one in enumerate(around) if number > at and one.id in hidden), len(around))
+    return around[first:last]
 
 
 def _ranks(leg: LegHits | None) -> dict[int, tuple[int, float]]:

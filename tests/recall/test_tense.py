@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from reverie.recall import ranking
-from reverie.recall.present import asks_for_now
 from reverie.recall.ranking import RankingSettings
+from reverie.recall.tense import asks_for_now
 
 
 @pytest.mark.parametrize(
