@@ -33,7 +33,7 @@ DATA = "REVERIE_BENCH_DATA"
 CODES = {"English": "en", "German": "de", "Chinese": "zh", "Spanish": "es", "French": "fr"}
 KINDS = {"date": Kind.DATE, "time": Kind.TIME, "datetime": Kind.MOMENT}
 FORMS = {"date": "%Y-%m-%d", "time": "%H:%M:%S", "datetime": "%Y-%m-%d %H:%M:%S"}
-COLUMNS = ("language", "date", "time", "datetime", "all three", "cases", "silent where nothing is", "cases ", "ms a case")
+COLUMNS = ("language", *KINDS, "all three", "cases", "silent where nothing is", "of cases", "ms a case")
 
 
 def right(kind: str, values: Sequence[str], found: Sequence[TimePhrase]) -> bool:
