@@ -16,7 +16,7 @@ from pathlib import Path
 from bench.measuring.runs import RESULTS, Run, load, page
 
 OUTPUT = Path(__file__).resolve().parent / "RESULTS.md"
-ORDER = ("speed", "quality", "times", "poison")
+ORDER = ("speed", "quality", "abstention", "times", "poison")
 INTRODUCTION = """\
 # Results
 

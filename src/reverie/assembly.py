@@ -243,6 +243,7 @@ def assemble(
         ids=ids,
         sources=_sources(name, paths, config, place, durable, judge, marker, whole.data.session.main_key),
         open_embedder=lambda: open_embedder(config, paths, progress),
+        open_reranker=lambda wanted: slots.reranker(wanted)(context),
         read_lines=lambda path, start, count: _read(place, config, path, start, count),
     )
     sessions = SessionDirectory(paths.sessions(name), name, main_key=whole.data.session.main_key)

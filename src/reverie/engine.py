@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING
 
 from reverie.context import LegacyContext
 from reverie.core.errors import EmbedderUnavailable, ReverieError
+from reverie.core.queries import Reranker
 from reverie.core.types import Embedder, EngineStatus, Passage, Progress, SearchRequest, SearchResult, SyncReport
 from reverie.index.identity import Chunking
 from reverie.index.index import Index
 from reverie.index.sync import SyncBudget
 from reverie.plugins import DEFAULT_CONTEXT, DEFAULT_ENGINE, ContextFactory, EngineContext, EngineFactory, hookimpl
 from reverie.recall.ranking import RankingSettings
+from reverie.recall.rerank import LateInteraction, Reranking, TokenStates
 from reverie.recall.search import Searcher
 
 if TYPE_CHECKING:
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 REFRESH = SyncBudget(max_files=64, max_embed=64, deadline_seconds=1.0)
 #: Edits made outside are looked for at most this often, in seconds; our own writes are seen by the next search at once.
 LOOK_EVERY = 0.5
+#: The reranker that is built in.
+LATE = "late"
 
 
 class CoreEngine:
@@ -44,6 +48,7 @@ class CoreEngine:
         self._index: Index | None = None
         self._embedder: Embedder | None = None
         self._no_embedder = ""
+        self._reranks: Reranker | None = None
         self._tried = False
         self._looked = float("-inf")
         self._last = SyncReport()
@@ -58,7 +63,10 @@ class CoreEngine:
             if blocked:
                 return SearchResult(mode="unavailable", notices=(blocked,))
             report = self._refresh(index)
-            found = Searcher(index, self._ranking(), self._context.clock, embed).search(request)
+            reranking = self._reranker(embed is not None, notices)
+            model = self._embedder.model if embed is not None and self._embedder is not None else ""
+            searcher = Searcher(index, self._ranking(), self._context.clock, embed, reranking, model)
+            found = searcher.search(request)
             notices += list(report.notices)
             if report.pending:
                 notices.append(f"the index is behind by {report.pending} files; run `reverie index`")
@@ -183,6 +191,26 @@ class CoreEngine:
         except ReverieError as error:
             return [f"the embedder does not answer: {error}"]
         return []
+
+    def _reranker(self, embedding: bool, notices: list[str]) -> Reranking | None:
+        """Return what looks at the best hits again; one that cannot be had is said so, and the order stays."""
+        wanted = self._context.config.search.rerank
+        if wanted.mode == "none":
+            return None
+        if self._reranks is None:
+            if wanted.mode == LATE:
+                embedder: object = self._embedder
+                if not embedding or not isinstance(embedder, TokenStates):
+                    notices.append("not reranked: `late` needs the bundled embedder")
+                    return None
+                self._reranks = LateInteraction(embedder)
+            else:
+                try:
+                    self._reranks = self._context.open_reranker(wanted.mode)
+                except ReverieError as error:
+                    notices.append(f"not reranked: {error}")
+                    return None
+        return Reranking(self._reranks, wanted.candidates, wanted.deadline_ms)
 
     def _ranking(self) -> RankingSettings:
         search = self._context.config.search

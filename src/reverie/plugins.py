@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import pluggy
 
 from reverie.core.errors import PluginError
+from reverie.core.queries import Reranker
 from reverie.core.types import ChatModel, Clock, Embedder, Ids, MemoryEngine, Passage, SourceProvider
 from reverie.sessions.context import ContextEngine
 from reverie.sessions.directory import SessionDirectory
@@ -37,7 +38,8 @@ class EngineContext:
     """What an engine is built from.
 
     ``sources`` are the documents to index, with the provenance of each line; ``open_embedder`` opens the configured
-    embedder or raises ``EmbedderUnavailable``; ``read_lines`` reads memory files and nothing else.
+    embedder or raises ``EmbedderUnavailable``; ``open_reranker`` gives a plugin's reranker by its name or raises
+    ``PluginError``; ``read_lines`` reads memory files and nothing else.
     """
 
     agent: str
@@ -47,9 +49,11 @@ class EngineContext:
     ids: Ids
     sources: Sequence[SourceProvider]
     open_embedder: Callable[[], Embedder]
+    open_reranker: Callable[[str], Reranker]
     read_lines: Callable[[str, int, int | None], Passage]
 
 
+RerankerFactory = Callable[[EngineContext], Reranker]
 EngineFactory = Callable[[EngineContext], MemoryEngine]
 
 
@@ -87,6 +91,10 @@ class Hooks:
         """Return the memory engines of this plugin, by the name that ``plugins.slots.memory`` selects."""
 
     @hookspec
+    def reverie_rerankers(self) -> Mapping[str, RerankerFactory]:  # type: ignore[empty-body]
+        """Return the rerankers of this plugin, by the name that ``memory.search.rerank.mode`` selects."""
+
+    @hookspec
     def reverie_context_engines(self) -> Mapping[str, ContextFactory]:  # type: ignore[empty-body]
         """Return the context engines of this plugin, by the name that ``plugins.slots.contextEngine`` selects."""
 
@@ -121,6 +129,10 @@ class PluginSlots:
         """Return every memory engine by name. Two plugins that claim one name are refused, not silently ordered."""
         return _by_name(self._plugins.hook.reverie_memory_engines(), "memory engine")
 
+    def rerankers(self) -> dict[str, RerankerFactory]:
+        """Return every reranker of a plugin by name, as :meth:`engines`."""
+        return _by_name(self._plugins.hook.reverie_rerankers(), "reranker")
+
     def context_engines(self) -> dict[str, ContextFactory]:
         """Return every context engine by name, as :meth:`engines`."""
         return _by_name(self._plugins.hook.reverie_context_engines(), "context engine")
@@ -128,6 +140,10 @@ class PluginSlots:
     def engine(self, name: str) -> EngineFactory:
         """Return the engine that fills the memory slot; looks at installed plugins only if it is not built in."""
         return self._chosen(self.engines, name, "memory engine", "plugins.slots.memory")
+
+    def reranker(self, name: str) -> RerankerFactory:
+        """Return a plugin's reranker, as :meth:`engine`."""
+        return self._chosen(self.rerankers, name, "reranker", "memory.search.rerank.mode")
 
     def context_engine(self, name: str) -> ContextFactory:
         """Return the engine that fills the context slot, as :meth:`engine`."""

@@ -168,6 +168,7 @@ class MemoryTools:
             given.query,
             max_results=limit if self._turn.private else max(WINDOW, limit),
             min_score=usual.min_score if given.min_score is None else given.min_score,
+            min_confidence=usual.min_confidence,
             corpus=Corpus(given.corpus or Corpus.MEMORY),
             sessions=self._turn.visible_sessions(),
         )
@@ -196,6 +197,7 @@ class MemoryTools:
             "fallback": None,
             "citations": "on" if cite else "off",
             "mode": found.mode,
+            "confidence": found.confidence,
         }
         if found.stale:
             result["stale"] = True

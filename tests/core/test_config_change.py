@@ -56,7 +56,7 @@ def test_the_first_key_makes_a_private_file_that_explains_itself(paths):
         ("session.maintenance.maxDiskBytes", "1kb", 1024),
         ("agents.entries.Helper.memory.search.query.maxResults", "2", 2),
         ('session.identityLinks["ann.b"]', "['chat:1']", ["chat:1"]),
-        ("memory.search.query", "{maxResults: 9, minScore: 0}", {"maxResults": 9, "minScore": 0}),
+        ("memory.search.query", "{maxResults: 9, minScore: 0}", {"maxResults": 9, "minScore": 0, "minConfidence": 0.0}),
         ("plugins.entries.other.config.depth", "{a: [1, null]}", {"a": [1, None]}),
         ("memory.search.remote.apiKey", "${HIDDEN}", "***"),
     ],

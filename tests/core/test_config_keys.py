@@ -12,6 +12,7 @@ SWITCH = ([True, False, "true"], ["yes", 1, [], {}])
 TEXT = (["some-text"], [5, True, [], {}])
 TEXTS = ([[], ["a", "b"]], ["a", 5, {}, [5]])
 MODEL = (["provider/model"], [5, []])
+RERANKERS = (["none", "late", "my-own"], ["A B", 5, []])
 SHARE = ([0, 0.5, 1, "0.25"], [-0.01, 1.01, "half", True, []])
 COUNT = ([0, 7, "7"], [-1, 1.5, "many", True, []])
 POSITIVE = ([1, 7], [0, -1, 1.5, True])
@@ -70,6 +71,10 @@ SEARCH = [
     ("importance.enabled", True, SWITCH),
     ("mmr.enabled", True, SWITCH),
     ("mmr.lambda", 0.7, SHARE),
+    ("query.minConfidence", 0.0, SHARE),
+    ("rerank.mode", "none", RERANKERS),
+    ("rerank.candidates", 24, within(3, 200)),
+    ("rerank.deadlineMs", 500, within(1, 60_000)),
     ("sync.watch", True, SWITCH),
     ("sync.watchDebounceMs", 1500, within(0, 600000)),
     ("sync.onSearch", True, SWITCH),

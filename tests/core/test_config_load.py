@@ -498,7 +498,7 @@ def test_what_a_project_may_set_is_known_and_neither_address_nor_trust():
 
 def test_a_single_key_or_all_below_it_can_be_asked_for(paths):
     config = load(paths, '{session: {identityLinks: {"a.b": ["chat:1"]}}}')
-    assert get_value(config, "memory.search.query") == {"maxResults": 6, "minScore": 0.35}
+    assert get_value(config, "memory.search.query") == {"maxResults": 6, "minScore": 0.35, "minConfidence": 0.0}
     assert get_value(config, 'session.identityLinks["a.b"]') == ["chat:1"]
     assert get_value(config, "session.identityLinks.nobody") is None
     assert get_value(config, "agents.entries.nobody.memory.search.provider") is None

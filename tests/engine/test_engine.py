@@ -6,7 +6,8 @@ import hashlib
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from reverie.core.paths import Paths
 from reverie.core.types import Embedder, Provenance, SearchRequest, SourceClass
 from reverie.engine import CoreEngine
 from reverie.memory import Memory
-from reverie.plugins import EngineContext
+from reverie.plugins import EngineContext, PluginSlots, RerankerFactory, hookimpl
 from reverie.workspace.notes import Workspace
 from reverie.workspace.source import WorkspaceSource
 
@@ -79,12 +80,19 @@ def build(tmp_path: Path) -> Iterator[Build]:
         (root / "memory" / f"{name}.md").write_text(f"{text}\n", encoding="utf-8")
     opened: list[CoreEngine] = []
 
-    def make(open_embedder: Callable[[], Embedder], settings: str = "{}") -> CoreEngine:
+    def make(
+        open_embedder: Callable[[], Embedder],
+        settings: str = "{}",
+        plugin: object | None = None,
+    ) -> CoreEngine:
         paths = Paths.resolve(tmp_path / "state", root, env={"HOME": str(tmp_path)})
         paths.config_file.parent.mkdir(parents=True, exist_ok=True)
         paths.config_file.write_text(settings, encoding="utf-8")
         place = Workspace(root, lock_dir=paths.locks)
         owner = Provenance(origin=SourceClass.OWNER)
+        slots = PluginSlots()
+        if plugin is not None:
+            slots.register(plugin, "other")
         context = EngineContext(
             agent="main",
             paths=paths,
@@ -93,6 +101,7 @@ def build(tmp_path: Path) -> Iterator[Build]:
             ids=CountingIds(),
             sources=(WorkspaceSource(place, lambda path, lines: [owner] * len(lines)),),
             open_embedder=open_embedder,
+            open_reranker=lambda name: slots.reranker(name)(context),
             read_lines=lambda path, start, count: place.read_lines(path, start, count),
         )
         engine = CoreEngine(context)
@@ -191,3 +200,69 @@ def test_idx_12_a_rebuild_needs_no_room_in_the_temporary_folder(tmp_path: Path) 
     command = [sys.executable, "-m", "reverie", "index", "--force"]
     ran = subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", check=False, timeout=120)
     assert ran.returncode == 0, ran.stderr
+
+
+# --- a second look ---------------------------------------------------------------------------------------------------
+
+
+class Shortest:
+    """A plugin with a reranker of its own: the shorter text is the better one. It may be slow, or fail."""
+
+    def __init__(self, *, pause: float = 0.0, fails: bool = False) -> None:
+        self.pause = pause
+        self.fails = fails
+
+    @hookimpl
+    def reverie_rerankers(self) -> Mapping[str, RerankerFactory]:
+        return {"shortest": lambda _context: self}
+
+    def scores(self, query: str, texts: Sequence[str]) -> Iterator[float]:
+        if self.fails:
+            raise EmbedderUnavailable("the reranker does not answer")
+        for text in texts:
+            until = time.perf_counter() + self.pause
+            while time.perf_counter() < until:
+                pass
+            yield -float(len(text))
+
+
+RERANKED = "{memory: {search: {provider: 'none', rerank: {mode: 'shortest', deadlineMs: 20}}}}"
+
+
+def test_a_plugin_reranks_the_best_hits_and_the_trace_says_so(build: Build) -> None:
+    plain = build(missing, "{memory: {search: {provider: 'none'}}}").search(SearchRequest("the of"))
+    found = build(missing, RERANKED, Shortest()).search(SearchRequest("the of"))
+    assert {hit.path for hit in found.hits} == {hit.path for hit in plain.hits}
+    assert any(hit.trace.multipliers.get("rerank", 1.0) > 1.0 for hit in found.hits)
+    assert all("rerank" not in hit.trace.multipliers for hit in plain.hits)
+    raised = {hit.path: hit.trace.multipliers.get("rerank", 1.0) for hit in found.hits}
+    assert max(raised, key=raised.__getitem__) == "memory/dentist.md"
+
+
+def test_what_matches_word_for_word_is_never_lowered_by_a_second_look(build: Build) -> None:
+    query = SearchRequest('the "zanzibar-9" of alarm')
+    found = build(missing, RERANKED, Shortest()).search(query)
+    assert found.hits[0].path == "memory/zander.md"
+    assert found.hits[0].trace.multipliers.get("rerank", 1.0) >= 1.0
+
+
+@pytest.mark.parametrize(
+    ("plugin", "said"),
+    [
+        (Shortest(fails=True), "not reranked: the reranker does not answer"),
+        (Shortest(pause=0.05), "not reranked: 20 ms were not enough"),
+        (None, "not reranked: No plugin provides this reranker"),
+    ],
+)
+def test_a_reranker_that_fails_is_late_or_missing_leaves_the_order(build: Build, plugin: object, said: str) -> None:
+    plain = build(missing, "{memory: {search: {provider: 'none'}}}").search(SearchRequest("the of"))
+    found = build(missing, RERANKED, plugin).search(SearchRequest("the of"))
+    assert [hit.path for hit in found.hits] == [hit.path for hit in plain.hits]
+    assert any(said in notice for notice in found.notices)
+
+
+def test_late_interaction_without_the_bundled_embedder_is_said_to_rest(build: Build) -> None:
+    settings = "{memory: {search: {rerank: {mode: 'late'}}}}"
+    found = build(Model, settings).search(SearchRequest("boiler"))
+    assert found.hits[0].path == "memory/boiler.md"
+    assert "not reranked: `late` needs the bundled embedder" in found.notices

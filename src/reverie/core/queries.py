@@ -1,9 +1,11 @@
-"""What is read out of a query before anything is searched."""
+"""What is read out of a query before anything is searched, and what may look again at what was found."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,3 +35,11 @@ class QueryAnalysis:
     present: bool = False
     history: bool = False
     only_time: bool = False
+
+
+class Reranker(Protocol):
+    """Scores texts beside a question, one after another, so that a deadline may stop it in between."""
+
+    def scores(self, query: str, texts: Sequence[str]) -> Iterable[float]:
+        """Yield a score for each text in order; higher is better, on any scale. May raise ``ReverieError``."""
+        ...

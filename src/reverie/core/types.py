@@ -284,6 +284,7 @@ class SearchRequest:
     path_prefix: str = ""
     sessions: frozenset[str] | None = None
     projects: tuple[str, ...] = ()
+    min_confidence: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +292,8 @@ class SearchResult:
     """The answer of a search.
 
     ``notices`` say in plain words what the reader must know: that only keywords were used, that the index is behind,
-    what was withheld. ``dropped`` explains candidates that did not come through; ``analysis`` is what was read out of
+    what was withheld. ``dropped`` explains candidates that did not come through; ``confidence`` says in
+    0..1 how sure it is that the hits are about the question at all; ``analysis`` is what was read out of
     the query, ``None`` where nothing was searched.
     """
 
@@ -301,6 +303,7 @@ class SearchResult:
     notices: tuple[str, ...] = ()
     milliseconds: Mapping[str, float] = field(default_factory=dict)
     dropped: tuple[tuple[str, str], ...] = ()
+    confidence: float | None = None
     analysis: QueryAnalysis | None = None
 
 

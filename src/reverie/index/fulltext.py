@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -186,6 +187,27 @@ class Fulltext:
         inside = Counted(around.terms, columns.document[around.texts], around.counts)
         documents = half.documents.scores(inside.joined(paths, PATH_WEIGHT), weights)
         return lines, contexts, documents, np.unique(paths.texts)
+
+    def weights(self, text: str) -> list[tuple[frozenset[Words], float]]:
+        """Return what a text asks for, each in the forms that count as it, and how rare it is here.
+
+        A word that stands nowhere weighs most: what is asked about may not be here at all. The weight is the inverse
+        document frequency of BM25; a pair of CJK characters counts as rare as the rarer of the two.
+        """
+        with self._lock:
+            half = self._refreshed()
+            query = parse(text)
+            languages = tuple(dict.fromkeys((guess(query.every), *self._spoken)))
+            asked = [(word,) for word in query.words] + list(query.pairs)
+            asked = asked[:WORDS_LOOKED_UP]
+            self._count(stem(one, language) for words in asked for one in words for language in languages)
+            found = []
+            for words in asked:
+                forms = frozenset(tuple(stem(one, language) for one in words) for language in languages)
+                count = max(min(map(self._frequency, form)) for form in forms)
+                size = max(half.lines.count, count)
+                found.append((forms, math.log(1 + (size - count + 0.5) / (count + 0.5))))
+            return found
 
     # --- the query ---
 

@@ -272,6 +272,10 @@ class Index:
         """Return the newest chunks of each half that pass the filters of a request, all of one score."""
         return self._guarded(lambda: lines.newest(self._layouts.current(), Filters.of(request), limit))
 
+    def weights(self, query: str) -> list[tuple[frozenset[tuple[str, ...]], float]]:
+        """Return what a text asks for, in every form that counts as it, and how rare it is in trusted text."""
+        return self._guarded(lambda: self._fulltext[True].weights(query))
+
     def superseded(self, as_of: datetime | None) -> dict[int, int | None]:
         """Return the chunks that no longer hold, or did not at ``as_of``, each with the one that does."""
         return self._guarded(lambda: self._layouts.current().superseded(as_of))

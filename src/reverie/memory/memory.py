@@ -157,7 +157,8 @@ class Memory(Conversing, Arriving):
         """Return the best hits for any text, best first. :meth:`recall` tells more about the answer."""
         usual = self._parts.config.search.query
         limit = usual.max_results if max_results is None else max_results
-        return list(self.recall(SearchRequest(query, limit, usual.min_score, Corpus(corpus))).hits)
+        request = SearchRequest(query, limit, usual.min_score, Corpus(corpus), min_confidence=usual.min_confidence)
+        return list(self.recall(request).hits)
 
     def recall(self, request: SearchRequest) -> SearchResult:
         """Return hits with the mode, the notices and the trace of the search.

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
 from reverie.core.types import Chunk, SearchRequest
+from reverie.recall.confidence import Weights
 from reverie.recall.passages import Neighbour
 
 if TYPE_CHECKING:
@@ -140,6 +141,10 @@ class SearchIndex(Protocol):
         self, vector: Vector, request: SearchRequest, limit: int, also: NDArray[np.int64] | None = None
     ) -> LegHits:
         """Return the best chunks of each half by meaning, and after them those of ``also``."""
+        ...
+
+    def weights(self, query: str) -> Weights:
+        """Return what a text asks for, in every form that counts as it, and how rare it is."""
         ...
 
     def by_corpus(self) -> Mapping[str, Counts]:

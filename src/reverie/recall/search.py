@@ -16,14 +16,17 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from reverie.core.errors import EmbedderUnavailable
+from reverie.core.provenance import is_trusted
 from reverie.core.queries import AskedSpan, QueryAnalysis
 from reverie.core.text import collapse
 from reverie.core.types import Chunk, Clock, Corpus, Hit, HitTrace, Leg, SearchMode, SearchRequest, SearchResult
-from reverie.recall import ranking
+from reverie.recall import ranking, rerank
 from reverie.recall.analysis import analyse, covers
+from reverie.recall.confidence import DOUBTFUL, confidence
 from reverie.recall.passages import LEADING, REACH, Neighbour, grow
 from reverie.recall.ports import LegHits, Line, SearchIndex
 from reverie.recall.ranking import RankingSettings
+from reverie.recall.rerank import Reranking
 from reverie.recall.snippets import snippet
 from reverie.recall.speakers import Asker
 
@@ -101,12 +104,20 @@ class Searcher:
     """Searches one index. ``embed`` makes the query vector, or is ``None`` for keyword search."""
 
     def __init__(
-        self, index: SearchIndex, settings: RankingSettings, clock: Clock, embed: Callable[[str], Vector] | None
+        self,
+        index: SearchIndex,
+        settings: RankingSettings,
+        clock: Clock,
+        embed: Callable[[str], Vector] | None,
+        reranking: Reranking | None = None,
+        model: str = "",
     ) -> None:
         self._index = index
         self._settings = settings
         self._clock = clock
         self._embed = embed
+        self._reranking = reranking
+        self._model = model
 
     def search(self, request: SearchRequest) -> SearchResult:
         """Return the best hits of ``request``, best first.
@@ -136,11 +147,23 @@ class Searcher:
             vector = self._vector_leg(request, keyword.ids, times, notices)
         mode = _mode(len(keyword) > 0, vector is not None)
         started = time.perf_counter()
-        hits, dropped = self._ranked(request, analysis, keyword, vector)
+        hits, dropped = self._ranked(request, analysis, keyword, vector, notices)
         times["ranking"] = 1000 * (time.perf_counter() - started)
         if not hits:
             notices.append("nothing matched")
-        return SearchResult(tuple(hits), mode, False, tuple(notices), times, tuple(dropped), analysis)
+        sure = 1.0 if analysis.only_time and hits else self._confidence(query, hits)
+        if hits and sure < request.min_confidence and not any(hit.trace.exact_path for hit in hits):
+            notices.append(f"nothing is sure enough to answer this: confidence {sure:.2f}")
+            dropped += [(hit.citation, f"confidence {sure:.2f} below {request.min_confidence:g}") for hit in hits]
+            hits = []
+        elif hits and sure < DOUBTFUL:
+            notices.append(f"it is doubtful that this answers the question: confidence {sure:.2f}")
+        return SearchResult(tuple(hits), mode, False, tuple(notices), times, tuple(dropped), sure, analysis)
+
+    def _confidence(self, query: str, hits: Sequence[Hit]) -> float:
+        """Return how sure it is that the hits are about the question: the trusted ones, where there are any."""
+        told = [hit for hit in hits if is_trusted(hit.provenance.origin)] or hits
+        return confidence(self._index.weights(query), [(hit.snippet, hit.vector_score) for hit in told], self._model)
 
     def _timed(self, times: dict[str, float], name: str, work: Callable[[], _T]) -> _T:
         started = time.perf_counter()
@@ -163,7 +186,12 @@ class Searcher:
         return self._timed(times, "vector", lambda: self._index.vector_leg(query, request, VECTOR_LIMIT, also))
 
     def _ranked(
-        self, request: SearchRequest, analysis: QueryAnalysis, keyword: LegHits, vector: LegHits | None
+        self,
+        request: SearchRequest,
+        analysis: QueryAnalysis,
+        keyword: LegHits,
+        vector: LegHits | None,
+        notices: list[str],
     ) -> tuple[list[Hit], list[tuple[str, str]]]:
         """Rank each half by itself, so that no text of strangers moves a line of the owner, and put them together."""
         over = self._index.superseded(request.as_of)
@@ -177,6 +205,7 @@ class Searcher:
             inside = [line for line in named if line.trusted == trusted]
             if any(legs) or inside:
                 candidates = self._rank(asked, legs, inside, exact, trusted, dropped)
+                candidates = self._reranked(asked, candidates, notices)
                 passages += self._passages(self._diversified(candidates, request.max_results), asked)
         passages.sort(key=lambda candidate: candidate.order)
         return self._select(request, passages, dropped), dropped
@@ -216,6 +245,28 @@ class Searcher:
             candidates.append(candidate)
         candidates.sort(key=lambda candidate: candidate.order)
         return candidates
+
+    def _reranked(self, asked: _Asked, candidates: list[_Candidate], notices: list[str]) -> list[_Candidate]:
+        """Let the reranker look at the best candidates again, if there is one."""
+        how = self._reranking
+        if how is None or asked.analysis.only_time:
+            return candidates
+        best, rest = candidates[: how.candidates], candidates[how.candidates :]
+        texts = {one.id: one.chunk.text for one in self._index.load([candidate.line.id for candidate in best])}
+        meant = [word.casefold() for word in (*asked.analysis.quoted, *asked.analysis.identifiers)]
+        order = []
+        for candidate in best:
+            text = texts.get(candidate.line.id, "")
+            literal = candidate.exact > 0 or any(word in text.casefold() for word in meant)
+            order.append((text, candidate.score, literal))
+        found, told = rerank.factors(asked.request.query, order, how)
+        if told:
+            notices.append(told)
+        for candidate, factor in zip(best, found, strict=True):
+            if factor != 1.0:
+                candidate.multipliers["rerank"] = factor
+                candidate.score *= factor
+        return sorted(best, key=lambda candidate: candidate.order) + rest
 
     def _reason_against(self, line: Line, asked: _Asked) -> str:
         """Return why a line is no result, or nothing."""

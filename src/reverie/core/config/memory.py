@@ -82,6 +82,9 @@ class Query(Section):
 
     max_results: int = key(Whole(1), 6, "How many hits a search returns.")
     min_score: float = key(Number(0, 1), 0.35, "Hits below this score are left out, except to fill free places.")
+    min_confidence: float = key(
+        Number(0, 1), 0.0, "A search that is less sure of being answered gives no hits and says so (Reverie); 0: never."
+    )
 
 
 class Cache(Section):
@@ -117,6 +120,18 @@ class Mmr(Section):
 
     enabled: bool = key(Switch(), True, "Put hits that repeat each other further down.")
     lambda_: float = key(Number(0, 1), 0.7, "1 is pure relevance, 0 pure diversity.")
+
+
+class Rerank(Section):
+    """A second look at the best hits (Reverie)."""
+
+    mode: str = key(
+        Text("[a-z0-9][a-z0-9-]*", "(`none`, `late`, or the name of a plugin's reranker)"),
+        "none",
+        "What looks again: `late` compares word by word with the bundled embedder; `none` saves the time.",
+    )
+    candidates: int = key(Whole(3, 200), 24, "How many of the best are looked at again.")
+    deadline_ms: int = key(Whole(1, 60_000), 500, "For how long at most; then the order stays as far as it is known.")
 
 
 class Sync(Section):
@@ -162,6 +177,7 @@ class Search(Section):
     recency: Recency = part(Recency)
     importance: Importance = part(Importance)
     mmr: Mmr = part(Mmr)
+    rerank: Rerank = part(Rerank)
     sync: Sync = part(Sync)
 
     @property

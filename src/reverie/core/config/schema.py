@@ -151,4 +151,5 @@ PROJECT_KEYS = (
     "memory.search.recency",
     "memory.search.importance",
     "memory.search.mmr",
+    "memory.search.rerank",
 )

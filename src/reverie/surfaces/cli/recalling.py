@@ -56,6 +56,7 @@ def search(
             query=text,
             max_results=settings.max_results if max_results is None else max_results,
             min_score=settings.min_score if min_score is None else min_score,
+            min_confidence=settings.min_confidence,
             corpus=Corpus(corpus or Corpus.MEMORY),
             since=since.first(zone) if since else None,
             until=until.last(zone) if until else None,
