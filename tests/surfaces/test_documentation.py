@@ -79,6 +79,21 @@ def test_the_python_of_the_readme_runs(reverie, capsys):
     assert "04:30" in out
 
 
+def test_the_python_of_the_search_page_runs(reverie, capsys):
+    assert reverie("note", "We decided to replace the boiler.").status == 0
+    page = (ROOT / "docs" / "search.md").read_text(encoding="utf-8")
+    plugin, program = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    names: dict[str, object] = {}
+    exec(compile(plugin, "search.md", "exec"), names)
+    made = names["Plugin"]()
+    assert list(made.reverie_rerankers()["mine"](None).scores("?", ["tea", "a kiln"])) == [-3.0, -6.0]
+    capsys.readouterr()
+    exec(compile(program, "search.md", "exec"), {})
+    out = capsys.readouterr().out
+    assert "['in May']" in out
+    assert "boiler" in out
+
+
 def test_the_readme_is_short_where_it_promises_to_be():
     page = (ROOT / "README.md").read_text(encoding="utf-8")
     (program,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)

@@ -26,8 +26,9 @@ BY_WORDS = (7.0, 0.35)
 #: With meaning: the slope over the share, then by model the slope over the cosine and the cosine at which it is even.
 WITH_MEANING = 6.0
 COSINES: Mapping[str, tuple[float, float]] = {"multilingual-e5-small": (70.0, 0.857)}
-#: Below this an answer is said to be in doubt: one in a hundred questions that have an answer lies below.
-DOUBTFUL = 0.2
+#: Below this an answer is said to be in doubt. It is low, since an answer in another language than the question has
+#: none of its words.
+DOUBTFUL = 0.1
 
 #: What is asked for, in every form that counts as it, and how rare it is.
 Weights = Sequence[tuple[frozenset[tuple[str, ...]], float]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable
+from datetime import datetime
 
 import click
 
@@ -78,6 +79,7 @@ def _document(query: str, found: SearchResult, *, explain: bool) -> dict[str, ob
             del place["trace"]
     if not explain:
         del answer["dropped"]
+        del answer["analysis"]
     return answer
 
 
@@ -85,6 +87,7 @@ def _print(found: SearchResult, *, explain: bool) -> None:
     for number, hit in enumerate(found.hits, 1):
         print_hit(number, hit, explain=explain)
     if explain:
+        _print_asked(found)
         _print_dropped(found)
     notices = list(found.notices)
     if not found.hits:
@@ -129,6 +132,25 @@ def explained(hit: Hit) -> Iterable[str]:
 
 def _leg(leg: Leg | None) -> str:
     return f"rank {leg.rank}, score {leg.score:.4f}" if leg else "not found"
+
+
+def _print_asked(found: SearchResult) -> None:
+    """Print what was read out of the question, as far as it says anything, and how sure the answer is."""
+    asked = found.analysis
+    if asked is None:
+        return
+    parts = [f"{span.text!r}: {_day(span.since)} to {_day(span.until)}" for span in asked.spans]
+    named = (("quoted", asked.quoted), ("identifiers", asked.identifiers), ("names", asked.names))
+    parts += [f"{name} {', '.join(words)}" for name, words in named if words]
+    parts += [text for text, holds in (("how things are", asked.present), ("how they were", asked.history)) if holds]
+    if parts:
+        output.say(f"Asked: {'; '.join(parts)}.")
+    if found.confidence is not None:
+        output.say(f"Confidence: {found.confidence:.2f}.")
+
+
+def _day(moment: datetime | None) -> str:
+    return "open" if moment is None else moment.isoformat(timespec="minutes")
 
 
 def _print_dropped(found: SearchResult) -> None:
