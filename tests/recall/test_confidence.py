@@ -53,7 +53,7 @@ def test_a_question_that_is_answered_is_surer_than_one_that_is_not(memory, asked
 
 
 def test_an_answer_in_doubt_says_so_and_below_the_wanted_confidence_there_is_none(memory):
-    query = "On which day did the astronomer behind the lighthouse discover his comet?"
+    query = "Which astronomer saw the comet above the lighthouse before the day broke over the bay?"
     doubtful = memory.recall(SearchRequest(query, min_score=0.0))
     assert doubtful.hits
     assert doubtful.confidence < DOUBTFUL

@@ -22,7 +22,7 @@ from reverie.core.language import guess, stem, tokens
 #: How many of the first hits are looked at; the best of them counts.
 LOOKED_AT = 3
 #: By words alone: slope over the share that stands in the hit, and the share at which it is even.
-BY_WORDS = (7.0, 0.35)
+BY_WORDS = (8.0, 0.4)
 #: With meaning: the slope over the share, then by model the slope over the cosine and the cosine at which it is even.
 WITH_MEANING = 6.0
 COSINES: Mapping[str, tuple[float, float]] = {"multilingual-e5-small": (70.0, 0.857)}
