@@ -16,7 +16,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,9 @@ from bench.measuring.machine import describe, versions
 from bench.measuring.processes import Command, run
 from bench.measuring.runs import CACHE, Run
 from bench.measuring.tables import Cell, Table
+from bench.peers.contender import PeerMissing, Place
 from bench.peers.installed import ROOT
+from bench.peers.memsearch_peer import Memsearch
 from bench.peers.reverie_peer import program
 from reverie import __version__
 from reverie.core.clock import SystemClock
@@ -38,12 +40,22 @@ FIGURES = ("chars@2000", "chars@4000", "R@5", "R@10", "any@5", "file@1", "file@5
 Report = Mapping[str, Mapping[str, Mapping[str, Any]]]
 
 
+#: Systems with a plain install that are not measured here, and why; their published figures are no measurement of ours.
+UNMEASURED = {
+    "OpenClaw": "its command answers one question a process, some ten seconds each; `scripts/bench speed` measures it",
+    "mempalace": "no adapter for it is built into this benchmark",
+    "mem0": "no adapter for it is built into this benchmark",
+    "basic-memory": "no release of it installs here",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class System:
-    """One row of every table: a name and what tells the evaluator to run it."""
+    """One row of every table: a name, what tells the evaluator to run it, and what its process needs."""
 
     name: str
     words: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 def systems(results: int) -> list[System]:
@@ -77,7 +89,11 @@ def measure(given: argparse.Namespace, words: Sequence[str]) -> Run:
     at, machine = SystemClock().now(), describe()
     reports: dict[str, Report] = {}
     missing: dict[str, str] = {}
-    for system in systems(given.k):
+    measured = systems(given.k)
+    if given.peers:
+        found, missing = peers(given.k)
+        measured += found
+    for system in measured:
         print(f"scoring {system.name}", file=sys.stderr, flush=True)
         ran = run(_command(given, system), deadline=given.deadline)
         try:
@@ -97,6 +113,18 @@ def measure(given: argparse.Namespace, words: Sequence[str]) -> Run:
         remarks=["Figures are shares of the gold lines or files, averaged over the queries; times are milliseconds."],
         raw={"reports": reports},
     )
+
+
+def peers(results: int) -> tuple[list[System], dict[str, str]]:
+    """Return the peers that are installed, given the same embedder, and why the others are not measured."""
+    missing = dict(UNMEASURED)
+    place = Place(CACHE / "quality" / "notes", CACHE / "quality" / "memsearch", CACHE / "quality" / "state" / "cache")
+    try:
+        command = Memsearch(place).answer(results)
+    except PeerMissing as error:
+        return [], missing | {Memsearch.name: str(error)}
+    words = " ".join(word if word.startswith("{") else shlex.quote(word) for word in command.words)
+    return [System(Memsearch.name, ("--command", words), command.environment)], missing
 
 
 def table(name: str, reports: Mapping[str, Report], how: str) -> Table:
@@ -123,7 +151,7 @@ def _command(given: argparse.Namespace, system: System) -> Command:
         "PYTHONPATH": str(ROOT / "src"),
         "REVERIE_STATE_DIR": str(home / "state"),  # the built model stays here from one run to the next
     }
-    return Command(tuple(words), environment)
+    return Command(tuple(words), environment | dict(system.environment))
 
 
 def parser() -> argparse.ArgumentParser:
@@ -138,6 +166,7 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--k", type=int, default=50, help="results a query (default: 50)")
     found.add_argument("--undated", action="store_true", help="take the dates out of the file names")
     found.add_argument("--pools", type=int, help="only the first N pools of each set")
+    found.add_argument("--peers", action="store_true", help="the peers that install offline as well")
     found.add_argument("--deadline", type=float, default=7_200, help="seconds a system may take (default: 7200)")
     found.add_argument("--json", action="store_true", help="print the run as JSON")
     found.add_argument("--results", type=Path, default=runs.RESULTS, help="where the run is kept")

@@ -58,6 +58,10 @@ class Memsearch:
         given = {"store": str(self._store), "queries": list(queries), "limit": LIMIT}
         return replace(self._command("warm"), read=json.dumps(given))
 
+    def answer(self, results: int) -> Command:
+        """Return the command that indexes ``{notes}`` and answers ``{queries}``, as the evaluator takes it."""
+        return self._command("answer", "{notes}", "{queries}", str(results))
+
     def chunks(self) -> int:
         """Return what ``memsearch stats`` says."""
         ran = run(self._command("stats"), deadline=300)
