@@ -73,17 +73,26 @@ class Lexicon:
     spoken: Sequence[Pattern] = field(default=())
 
     @cached_property
-    def _table(self) -> tuple[re.Pattern[str], list[Sequence[Meaning]]]:
+    def _tables(self) -> dict[str, tuple[re.Pattern[str], list[Sequence[Meaning]]]]:
+        """Return the words by their first character, as one expression each, longest first."""
         entries = [
             (fold(alternative), meanings)
             for words, meanings in self.words.items()
             for alternative in _ALTERNATIVES.split(words)
         ]
         entries.sort(key=lambda entry: (-len(_OPTIONAL.sub("", entry[0])), -len(entry[0]), entry[0]))
-        inside = "|".join(f"(?P<w{at}>{alternative})" for at, (alternative, _) in enumerate(entries))
+        begun: dict[str, list[tuple[str, Sequence[Meaning]]]] = {}
+        for entry in entries:
+            for char in first_characters(entry[0]):
+                begun.setdefault(char, []).append(entry)
+        return {
+            char: (self._joined([form for form, _ in some]), [one for _, one in some]) for char, some in begun.items()
+        }
+
+    def _joined(self, forms: Sequence[str]) -> re.Pattern[str]:
+        inside = "|".join(f"(?P<w{at}>{form})" for at, form in enumerate(forms))
         # Digits may stand against a word: Dec31, 5min.
-        whole = rf"(?<![^\W\d])(?:{inside})(?![^\W\d])" if self.spaced else f"(?:{inside})"
-        return re.compile(whole), [meanings for _, meanings in entries]
+        return re.compile(rf"(?<![^\W\d])(?:{inside})(?![^\W\d])" if self.spaced else f"(?:{inside})")
 
     @cached_property
     def _compiled(self) -> tuple[list[_Compiled], list[_Compiled]]:
@@ -93,29 +102,28 @@ class Lexicon:
     def symbols(self, text: str) -> list[Symbol]:
         """Return the text as symbols; white space is left out, what means nothing here is ``.``."""
         folded = fold(text)
-        words, meanings = self._table
         found: list[Symbol] = []
         at = 0
         while at < len(folded):
             if folded[at].isspace():
                 at += 1
                 continue
-            end, meant = self._at(folded, at, words, meanings)
+            end, meant = self._at(folded, at)
             found.extend(Symbol(letter, value, at, end) for letter, value in meant)
             at = end
         return found
 
-    def _at(
-        self, text: str, at: int, words: re.Pattern[str], meanings: Sequence[Sequence[Meaning]]
-    ) -> tuple[int, Sequence[Meaning]]:
+    def _at(self, text: str, at: int) -> tuple[int, Sequence[Meaning]]:
         digits, spoken = self._compiled
         for pattern, build in (*digits, *spoken) if text[at].isdigit() else spoken:
             if (match := pattern.match(text, at)) and (meant := build(match, self)):
                 return match.end(), meant
         if text[at] in _MARKS:
             return at + 1, [(_MARKS[text[at]], None)]
-        if match := words.match(text, at):
-            return match.end(), meanings[int(str(match.lastgroup)[1:])]
+        if text[at] in self._tables:
+            words, meanings = self._tables[text[at]]
+            if match := words.match(text, at):
+                return match.end(), meanings[int(str(match.lastgroup)[1:])]
         if not self.spaced or not (match := _WORD.match(text, at)):
             return at + 1, [(".", text[at])]
         return match.end(), [(".", match[0])]
@@ -128,6 +136,44 @@ _WORD = re.compile(r"\w+")
 _OPTIONAL = re.compile(r"\(\?[=!<][^()]*\)|\((?:\?:)?[^()]*\)\?|\[[^\]]*\]\?|\\?.\?|(?<=\[)[^\]]*(?=\])|\[|\]|\(\?:|\)")
 #: The bars between alternatives, not those inside brackets.
 _ALTERNATIVES = re.compile(r"\|(?![^()]*\))")
+
+
+def first_characters(form: str) -> set[str]:
+    """Return the characters that a match of an expression can begin with.
+
+    It may hold characters, ``[abc]``, ``(?:a|b)``, each with ``?`` or not, and look-around.
+    """
+    found: set[str] = set()
+    at = 0
+    while at < len(form):
+        if form[at] == "(":
+            end = at + _closing(form[at:])
+            inside = form[at + 1 : end]
+            if inside.startswith("?:"):
+                found |= {char for one in _ALTERNATIVES.split(inside[2:]) for char in first_characters(one)}
+            elif inside.startswith("?"):  # look-around begins nothing
+                at = end + 1
+                continue
+        elif form[at] == "[":
+            end = form.index("]", at)
+            found |= set(form[at + 1 : end])
+        else:
+            end = at + (form[at] == "\\")
+            found.add(form[end])
+        if form[end + 1 : end + 2] != "?":
+            return found
+        at = end + 2
+    return found
+
+
+def _closing(form: str) -> int:
+    """Return where the bracket closes that a form begins with."""
+    depth = 0
+    for at, char in enumerate(form):
+        depth += (char == "(") - (char == ")")
+        if not depth:
+            return at
+    raise ValueError(form)
 
 
 def fold(text: str) -> str:
