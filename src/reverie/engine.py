@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 REFRESH = SyncBudget(max_files=64, max_embed=64, deadline_seconds=1.0)
 #: Edits made outside are looked for at most this often, in seconds; our own writes are seen by the next search at once.
 LOOK_EVERY = 0.5
+#: How many vectors of questions are kept.
+QUERIES_KEPT = 256
 #: The reranker that is built in.
 LATE = "late"
 
@@ -49,6 +51,7 @@ class CoreEngine:
         self._embedder: Embedder | None = None
         self._no_embedder = ""
         self._reranks: Reranker | None = None
+        self._asked: dict[tuple[str, str], Vector] = {}
         self._tried = False
         self._looked = float("-inf")
         self._last = SyncReport()
@@ -176,12 +179,23 @@ class CoreEngine:
         if self._embedder is not None:
             if index.mismatch():
                 return None, "", [f"keyword only: {text}" for text in index.mismatch()]
-            return self._embedder.embed_query, "", []
+            return self._embed_query, "", []
         named = self._context.config.search.provider
         if named and named != "none":
             reason = self._no_embedder.removeprefix("keyword only: ")
             return None, f"the embedding provider {named} is unavailable: {reason}", []
         return None, "", [self._no_embedder] if self._no_embedder else []
+
+    def _embed_query(self, text: str) -> Vector:
+        """Return the vector of a question; the last ones are kept, since an agent asks the same again."""
+        assert self._embedder is not None
+        key = (self._embedder.identity(), text)
+        if key not in self._asked:
+            vector = self._embedder.embed_query(text)
+            if len(self._asked) >= QUERIES_KEPT:
+                del self._asked[next(iter(self._asked))]
+            self._asked[key] = vector
+        return self._asked[key]
 
     def _probe(self) -> list[str]:
         if self._embedder is None:

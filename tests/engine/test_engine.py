@@ -202,6 +202,18 @@ def test_idx_12_a_rebuild_needs_no_room_in_the_temporary_folder(tmp_path: Path) 
     assert ran.returncode == 0, ran.stderr
 
 
+def test_a_question_that_is_asked_again_is_not_embedded_again(build: Build) -> None:
+    model = Model()
+    engine = build(lambda: model)
+    engine.sync()
+    engine.search(SearchRequest("boiler"))
+    calls = model.calls
+    assert engine.search(SearchRequest("boiler")).mode == "hybrid"
+    assert model.calls == calls
+    engine.search(SearchRequest("dentist"))
+    assert model.calls == calls + 1
+
+
 # --- a second look ---------------------------------------------------------------------------------------------------
 
 
