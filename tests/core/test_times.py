@@ -97,6 +97,131 @@ def test_what_comes_again_is_a_cron_line(text):
 @pytest.mark.parametrize(
     "text",
     [
+        "Mondays at 9 am",
+        "montags um 9 Uhr",
+        "los lunes a las 9:00",
+        "les lundis à 9h",
+        "毎週月曜日の朝9時",
+        "월요일마다 오전 9시",
+        "每周一早上9点",
+    ],
+)
+def test_a_weekday_in_the_plural_comes_again(text):
+    assert one(text, FUTURE).recurrence.cron() == "0 9 * * 1"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "weekdays at 7 am",
+        "at 7 am on weekdays",
+        "werktags um 7 Uhr",
+        "entre semana a las 7:00",
+        "en semaine à 7h",
+        "工作日早上7点",
+        "平日の朝7時",
+        "평일 오전 7시",
+    ],
+)
+def test_working_days_with_a_time_of_day_come_again(text):
+    assert one(text, FUTURE).recurrence.cron() == "0 7 * * 1,2,3,4,5"
+
+
+@pytest.mark.parametrize(
+    "text", ["every other Friday", "every second Friday", "jeden zweiten Freitag", "隔周五", "隔週金曜日"]
+)
+def test_every_other_weekday_is_neither_one_day_nor_every_week(text):
+    found = one(text, FUTURE).recurrence
+    assert (found.every, found.unit, found.weekdays, found.cron()) == (2, Grain.WEEK, (4,), None)
+
+
+@pytest.mark.parametrize(
+    ("text", "nth"),
+    [
+        ("every first Monday", 1),
+        ("every second Monday of the month", 2),
+        ("the third Monday of every month", 3),
+        ("the last Monday of each month", -1),
+        ("jeden ersten Montag im Monat", 1),
+    ],
+)
+def test_one_weekday_of_every_month_is_not_a_day_of_the_month(text, nth):
+    found = one(text, FUTURE).recurrence
+    assert (found.unit, found.weekdays, found.nth, found.cron()) == (Grain.MONTH, (0,), nth, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "cron"),
+    [
+        ("15分ごとに", "*/15 * * * *"),
+        ("15분마다", "*/15 * * * *"),
+        ("2時間おきに", "0 */2 * * *"),
+        ("격주", None),
+        ("2주마다", None),
+    ],
+)
+def test_what_comes_again_may_say_so_behind_its_unit(text, cron):
+    assert one(text, FUTURE).recurrence.cron() == cron
+
+
+@pytest.mark.parametrize(
+    ("text", "minutes"),
+    [
+        ("in half an hour", 30),
+        ("in an hour and a half", 90),
+        ("in einer halben Stunde", 30),
+        ("in anderthalb Stunden", 90),
+        ("en media hora", 30),
+        ("dans une demi-heure", 30),
+        ("dans une heure et demie", 90),
+        ("半小时后", 30),
+        ("一个半小时后", 90),
+        ("1時間半後", 90),
+        ("한 시간 반 후", 90),
+    ],
+)
+def test_half_an_hour_is_not_one_and_a_half(text, minutes):
+    assert one(text, FUTURE).since - NOW == timedelta(minutes=minutes)
+
+
+@pytest.mark.parametrize(
+    ("now", "text", "minutes"),
+    [
+        ("2026-03-29T00:30+00:00", "in 2 hours", 120),  # Berlin skips the hour from two
+        ("2026-10-24T23:30+00:00", "in 2 Stunden", 120),  # and has it twice
+        ("2026-10-25T00:50+00:00", "in 20 minutes", 20),
+        ("2026-10-25T01:10+00:00", "vor 30 Minuten", -30),
+        ("2026-10-25T00:59+00:00", "1分钟后", 1),
+        ("2026-10-25T00:58+00:00", "in 1 minute", 1),
+        ("2026-10-24T22:30+00:00", "3時間後", 180),
+    ],
+)
+def test_hours_pass_alike_while_clocks_are_changed(now, text, minutes):
+    at = datetime.fromisoformat(now)
+    found = one(text, FUTURE, now=at, zone="Europe/Berlin")
+    assert found.since.astimezone(UTC) - at == timedelta(minutes=minutes)
+    assert found.until.astimezone(UTC) - found.since.astimezone(UTC) == timedelta(minutes=1)
+
+
+def test_both_passes_of_the_hour_that_comes_twice_are_told_apart():
+    passes = [datetime(2026, 10, 25, hour, 50, tzinfo=UTC) for hour in (0, 1)]
+    found = [one("in 20 minutes", FUTURE, now=now, zone="Europe/Berlin").since.astimezone(UTC) for now in passes]
+    assert found[1] - found[0] == timedelta(hours=1)
+
+
+def test_the_last_hours_are_as_many_as_were_said_while_clocks_are_changed():
+    at = datetime(2026, 10, 25, 3, 0, tzinfo=UTC)
+    found = one("the last 3 hours", now=at, zone="Europe/Berlin")
+    assert found.until.astimezone(UTC) - found.since.astimezone(UTC) == timedelta(hours=3)
+
+
+def test_three_digits_before_noon_are_an_hour_and_minutes():
+    assert one("wake me at 615am", FUTURE).since.strftime("%H:%M") == "06:15"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "in 20 minutes",
         "in 20 Minuten",
         "dentro de 20 minutos",
@@ -363,7 +488,7 @@ def test_any_text_gives_ordered_spans_inside_it_and_the_same_ones_again(text, pr
         assert phrase.text == text[phrase.start : phrase.end]
         last = phrase.end
         if phrase.since is not None and phrase.until is not None:
-            assert phrase.since < phrase.until
+            assert phrase.since.astimezone(UTC) < phrase.until.astimezone(UTC)
         assert phrase.kind in (Kind.DURATION, Kind.RECURRENCE) or (phrase.since or phrase.until) is not None
 
 

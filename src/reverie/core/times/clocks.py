@@ -71,7 +71,9 @@ def _about(part: grammar.Part) -> Clock | None:
 def _length(part: grammar.Part) -> tuple[tuple[float, str], ...] | None:
     number = part.number("n")
     if part.has("half"):
-        number = 0.5 if not part.has("n") else number + 0.5
+        # "One and a half" counts the one; in "half an hour" and "eine halbe Stunde" it is a mere article.
+        article = part.letter("n") in ("", "1") and part.letter("half") == "2" and not part.has("behind")
+        number = 0.5 if article else number + 0.5
     unit = part.value("u")
     name = COUNTED.get(part.letter("u"), unit if isinstance(unit, str) else "")
     return ((number, name),) if name else None
@@ -87,15 +89,28 @@ def _again(part: grammar.Part) -> Recurrence | None:
     number, unit = part.number("n"), part.value("u")
     if part.has("two"):
         number = 2
-    if not isinstance(unit, str) or number != int(number) or number < 1:
+    name = COUNTED.get(part.letter("u"), unit if isinstance(unit, str) else "")
+    if not name or number != int(number) or number < (2 if part.letter("n") == "O" else 1):
         return None
-    return Recurrence(int(number), GRAINS[unit])
+    return Recurrence(int(number), GRAINS[name])
 
 
 def _on_weekdays(part: grammar.Part) -> Recurrence:
     said = [day[0] if isinstance(day, tuple) else day for name in ("w", "more") for day in part.values(name)]
     days = [day for day in said if isinstance(day, int)]
     return Recurrence(1, Grain.WEEK, tuple(sorted(dict.fromkeys(days))))
+
+
+def _on_some_weekdays(part: grammar.Part) -> Recurrence | None:
+    """Read "every other Friday", and "every first Monday", which is one of the month's."""
+    days, number = _on_weekdays(part).weekdays, part.number("n", -1)
+    if part.has("m") and part.value("m") != "month":
+        return None
+    if number != int(number) or number == 0:
+        return None
+    if part.letter("n") == "N" or (number == 2 and not part.has("m")):
+        return Recurrence(int(number), Grain.WEEK, days)
+    return Recurrence(1, Grain.MONTH, days, nth=int(number)) if number <= 5 else None
 
 
 def _on_set(part: grammar.Part) -> Recurrence:
@@ -120,6 +135,14 @@ def _at_time(part: grammar.Part) -> Recurrence | None:
     if again.hour is not None and clock.half_open and again.hour >= 12:
         clock = replace(clock, hour=clock.hour % 12 + 12)
     return replace(again, hour=clock.hour, minute=clock.minute)
+
+
+def _on_workdays(part: grammar.Part) -> Recurrence | None:
+    """Read "weekdays at 7": with a time of day they are all of them, without one those of a week."""
+    clock = part.value("k")
+    if part.value("v") != "workday" or not isinstance(clock, Clock):
+        return None
+    return replace(_on_set(part), hour=clock.hour, minute=clock.minute)
 
 
 def _in_day_part(part: grammar.Part) -> Recurrence | None:
@@ -155,15 +178,19 @@ CLOCKS = Pass(
     Rule("k", r"@(?P<h>N)(?P<u>U)(?P<m>N)?(?!U)", lambda part: _spoken(part) if part.value("u") == "hour" else None),
     Rule("k", r"@?(?P<min>N)U?l(?P<h>N)H?(?P<k>K)?(?!U)", _added),
     Rule("k", r"(?P<h>N)n?t?(?P<p>P)", _hour_of_part),
-    Rule("v", r"E(?P<n>N)?(?P<two>X)?(?P<u>U)", _again),
-    Rule("v", r"Et?(?P<w>W)(?P<more>(?:[,&]W)*)", _on_weekdays),
+    Rule("v", r"E(?P<n>[NO])?(?P<two>X)?(?P<u>U)", _again),
+    Rule("v", r"(?P<n>N)(?P<u>[Uyifc])z", _again),
+    Rule("v", r"Et?(?P<w>W)(?P<more>(?:[,&]+E?W)*)", _on_weekdays),
+    Rule("v", r"(?P<w>W)z", _on_weekdays),
+    Rule("v", r"E(?P<n>[NO])t?(?P<w>W)(?:[ont]*(?P<m>U))?", _on_some_weekdays),
+    Rule("v", r"t?(?P<n>[OL])(?P<w>W)[ont]*E(?P<m>U)", _on_some_weekdays),
     Rule("v", r"Et?(?P<v>V)", _on_set),
     Rule("v", r"E(?P<p>P)", _each_part),
-    Rule("v", r"E(?P<o>O)", _on_day_of_month),
+    Rule("v", r"E(?P<o>O)(?!t?W)", _on_day_of_month),
 )
 
 LENGTHS = Pass(
-    Rule("u", r"(?P<n>[N1])(?P<u>U)(?P<half>&?2)?", _length),
+    Rule("u", r"(?P<n>[N1])(?P<u>U)(?P<half>(?P<behind>&?1?2))?", _length),
     Rule("u", r"(?P<n>[N1])?(?P<half>2)(?P<u>U)", _length),
     Rule("u", r"(?P<n>N)(?P<u>[yifc])(?=[AFbg])", _length),
 )
@@ -178,6 +205,8 @@ IN_PARTS = Pass(
 AGAIN = Pass(
     Rule("v", r"(?P<v>v)[,n@to]*(?P<k>k)", _at_time),
     Rule("v", r"(?P<k>k)[,no]*(?P<v>v)", _at_time),
+    Rule("v", r"n?t?(?P<v>V)[,n@to]*(?P<k>k)", _on_workdays),
+    Rule("v", r"(?P<k>k)[,no]*t?(?P<v>V)", _on_workdays),
     Rule("v", r"(?P<v>v)[,nto]*(?P<p>P)", _in_day_part),
     Rule("v", r"(?P<v>v)[,nto]*(?P<d>d)", _on_date),
 )

@@ -20,7 +20,6 @@ from reverie.core.times.words import LEXICONS, languages_of
 
 #: The longest text that is looked through; a question or a reminder is shorter.
 LONGEST = 2_000
-_LENGTHS = {Grain.SECOND: timedelta(seconds=1), Grain.MINUTE: timedelta(minutes=1), Grain.HOUR: timedelta(hours=1)}
 #: Of these letters every phrase has one.
 _NAMING = frozenset("MWURDCZQVPOYyjifcHhKwr2@")
 _PASSES = (CLOCKS, DAYS, NAMED, LENGTHS, IN_PARTS, DISTANT, JOINED_DAYS, AGAIN, MOMENTS, BETWEEN)
@@ -45,10 +44,11 @@ def find_times(
             that the writing allows. Where several find something, the one that covers most of the text counts.
     """
     text = text[:LONGEST]
-    local = as_utc(now).astimezone(ZoneInfo(zone)).replace(tzinfo=None, microsecond=0)
+    place = ZoneInfo(zone)
+    local = as_utc(now).astimezone(place).replace(tzinfo=None, microsecond=0)
     best: tuple[int, tuple[TimePhrase, ...]] = (0, ())
     for code in languages or languages_of(text):
-        found = _found(text, code, Now(local, prefer), ZoneInfo(zone))
+        found = _found(text, code, Now(local, prefer, place, local.fold))
         covered = sum(phrase.end - phrase.start for phrase in found)
         if covered > best[0]:
             best = (covered, found)
@@ -56,17 +56,17 @@ def find_times(
 
 
 @lru_cache(maxsize=64)
-def _found(text: str, language: str, now: Now, zone: ZoneInfo) -> tuple[TimePhrase, ...]:
+def _found(text: str, language: str, now: Now) -> tuple[TimePhrase, ...]:
     symbols = LEXICONS[language].symbols(text)
     if _NAMING.isdisjoint(symbol.letter for symbol in symbols):
         return ()
     for rules in _PASSES:
         symbols = rules.over(symbols, now)
-    phrases = (_phrase(symbol, text, now, zone) for symbol in symbols)
+    phrases = (_phrase(symbol, text, now) for symbol in symbols)
     return tuple(phrase for phrase in phrases if phrase is not None)
 
 
-def _phrase(symbol: Symbol, text: str, now: Now, zone: ZoneInfo) -> TimePhrase | None:
+def _phrase(symbol: Symbol, text: str, now: Now) -> TimePhrase | None:
     def made(
         kind: Kind,
         grain: Grain,
@@ -79,8 +79,8 @@ def _phrase(symbol: Symbol, text: str, now: Now, zone: ZoneInfo) -> TimePhrase |
         seconds: float = 0.0,
     ) -> TimePhrase:
         said = text[symbol.start : symbol.end]
-        rest = tuple(_aware(other, zone) for other in others)
-        ends = [None if moment is None else _aware(moment, zone) for moment in (since, until)]
+        rest = tuple(_aware(other, now.zone) for other in others)
+        ends = [None if moment is None else _aware(moment, now.zone) for moment in (since, until)]
         return TimePhrase(
             symbol.start, symbol.end, said, kind, grain, ends[0], ends[1], exact, rest, recurrence, seconds
         )
@@ -94,10 +94,10 @@ def _phrase(symbol: Symbol, text: str, now: Now, zone: ZoneInfo) -> TimePhrase |
             return made(Kind.DATE, Grain.DAY, days[0], until, exact=day.exact, others=days[1:])
         case "k", Clock() as clock:
             readings = _nearest(clock, now)
-            until = readings[0] + _LENGTHS[clock.grain]
+            until = now.elapsed(readings[0], SECONDS[clock.grain.value])
             return made(Kind.TIME, clock.grain, readings[0], until, exact=clock.exact, others=readings[1:])
         case _, Instant() as instant:
-            until = instant.at + _LENGTHS[instant.grain]
+            until = now.elapsed(instant.at, SECONDS[instant.grain.value])
             return made(Kind.MOMENT, instant.grain, instant.at, until, exact=instant.exact, others=instant.others)
         case "r", Span() as span:
             return made(Kind.RANGE, span.grain, span.since, span.until, exact=span.exact)

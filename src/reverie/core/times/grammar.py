@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import UTC, date, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 from reverie.core.times.lexicon import Symbol
 from reverie.core.times.phrase import Direction
@@ -17,15 +18,29 @@ from reverie.core.times.phrase import Direction
 
 @dataclass(frozen=True, slots=True)
 class Now:
-    """When and how a text is read: local time without its zone, and the direction of what is open."""
+    """When and how a text is read: local time, its zone apart from it, and the direction of what is open.
+
+    ``fold`` is that of the moment. It stands here once more because times that differ in it alone compare as equal,
+    and what is said in the one is not what is said in the other.
+    """
 
     moment: datetime
     direction: Direction
+    zone: ZoneInfo
+    fold: int = 0
 
     @property
     def today(self) -> date:
         """Return the calendar day."""
         return self.moment.date()
+
+    def elapsed(self, since: datetime, seconds: float) -> datetime | None:
+        """Return the local time when so many seconds have passed, whatever is done to the clocks meanwhile."""
+        try:
+            at = since.replace(tzinfo=self.zone).astimezone(UTC) + timedelta(seconds=seconds)
+            return at.astimezone(self.zone).replace(tzinfo=None)
+        except (OverflowError, ValueError):
+            return None
 
 
 class Part:

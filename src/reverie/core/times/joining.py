@@ -10,7 +10,7 @@ from reverie.core.times.days import STEPS
 from reverie.core.times.grammar import Now, Part, Pass, Rule
 from reverie.core.times.phrase import Direction, Grain
 from reverie.core.times.spans import THIRDS, whole
-from reverie.core.times.values import GRAINS, SECONDS, Clock, Day, Instant, Span, begin, floor, shifted
+from reverie.core.times.values import GRAINS, HOURLY, SECONDS, Clock, Day, Instant, Span, begin, floor, shifted
 from reverie.core.times.values import Part as DayPart
 
 _DAY = timedelta(days=1)
@@ -21,13 +21,14 @@ def _lasting(part: Part) -> Span | None:
     steps, length = STEPS.get(part.letter("s")), part.value("d")
     if not steps or not isinstance(length, tuple):
         return None
-    ahead = moved(part.now.moment, length, steps)
+    ahead = moved(part.now, part.now.moment, length, steps)
     if ahead is None:
         return None
     now = part.now.moment
-    if all(unit not in ("hour", "minute", "second") for _, unit in length):
+    if all(unit not in HOURLY for _, unit in length):
         now, ahead = floor(now, "day"), floor(ahead, "day")
-    return Span(min(now, ahead), max(now, ahead), GRAINS[length[0][1]])
+    since, until = (now, ahead) if steps > 0 else (ahead, now)
+    return Span(since, until, GRAINS[length[0][1]])
 
 
 def _third(part: Part) -> Span | None:
@@ -51,12 +52,16 @@ def _week_of(part: Part) -> Span | None:
 # --- distances ------------------------------------------------------------------------------------------------------
 
 
-def moved(moment: datetime, length: tuple[tuple[float, str], ...], sign: int) -> datetime | None:
-    """Return the moment so much later, or earlier."""
+def moved(now: Now, moment: datetime, length: tuple[tuple[float, str], ...], sign: int) -> datetime | None:
+    """Return the moment so much later, or earlier: days by the calendar, then hours as they pass."""
     at: datetime | None = moment
+    passed = 0.0
     for number, unit in length:
-        at = shifted(at, sign * number, unit) if at is not None else None
-    return at
+        if unit in HOURLY:
+            passed += sign * number * SECONDS[unit]
+        elif at is not None:
+            at = shifted(at, sign * number, unit)
+    return now.elapsed(at, passed) if at is not None and passed else at
 
 
 def _away(part: Part) -> object:
@@ -65,7 +70,7 @@ def _away(part: Part) -> object:
     if not isinstance(length, tuple):
         return None
     sign = -1 if part.has("back") else 1
-    at = moved(part.now.moment, length, sign)
+    at = moved(part.now, part.now.moment, length, sign)
     return _landed(at, length)
 
 
@@ -90,7 +95,9 @@ def _away_from(part: Part) -> object:
         start = datetime.combine(days[0], time()) if days else None
     if isinstance(anchor, Span):
         start = anchor.since
-    return _landed(moved(start, length, -1 if part.has("back") else 1), length) if start is not None else None
+    if start is None:
+        return None
+    return _landed(moved(part.now, start, length, -1 if part.has("back") else 1), length)
 
 
 def _now(part: Part) -> Instant:
@@ -226,7 +233,7 @@ def _days_between(first: Day, second: Day, now: Now) -> Span | None:
     if second.fixed is not None or second.year or second.short_year is not None:
         right = one_day(second, now)
     else:  # the next one after the first
-        right = one_day(second, Now(left.since, Direction.FUTURE))
+        right = one_day(second, replace(now, moment=left.since, direction=Direction.FUTURE, fold=0))
     if right is None or right.until is None or right.until <= left.since:
         return None
     return Span(left.since, right.until, Grain.DAY)

@@ -22,7 +22,8 @@ s e m   beginning, end, middle                              h       minutes that
 o t n   of, the, on or in                                   @       at
 ~       about                                               ,       comma
 y j i   year, month and day as they are counted in CJK      f c     minute and second in CJK
-2       half past, said behind the hour                     \\.      anything else
+2       half past, said behind the hour                     z       every, behind what comes again
+\\.      anything else
 ======  ==================================================  ======  ==============================================
 """
 

@@ -48,7 +48,10 @@ class Grain(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Recurrence:
-    """How something comes again: every so many units, on weekdays (Monday is 0), at a time of day."""
+    """How something comes again: every so many units, on weekdays (Monday is 0), at a time of day.
+
+    ``nth`` picks one such weekday of each month: 1 the first, -1 the last.
+    """
 
     every: int
     unit: Grain
@@ -57,12 +60,17 @@ class Recurrence:
     month: int = 0
     hour: int | None = None
     minute: int = 0
+    nth: int = 0
 
     def cron(self) -> str | None:
-        """Return the five fields of a cron line; ``None`` where cron cannot say it (every second week).
+        """Return the five fields of a cron line; ``None`` where cron cannot say it.
+
+        That is every second week, every 90 minutes, or the first Monday of the month.
 
         Without a time of day the hour is 9: a day begins when its owner does.
         """
+        if self.nth or (self.weekdays and self.every != 1):
+            return None
         if self.every != 1:
             return self._stepped()
         hour = 9 if self.hour is None else self.hour
@@ -95,8 +103,9 @@ class TimePhrase:
 
     ``start`` and ``end`` are offsets into the text. ``since`` (included) and ``until`` (not included) are aware, in
     the zone that was given; ``None`` where that side is open, both for a duration. A moment lasts as long as its
-    grain. ``exact`` is false for "around five" and the like. ``others`` are the beginnings of other readings, for
-    instance five in the afternoon beside five in the morning. ``seconds`` is the length of a duration.
+    grain. Compare moments in UTC: where clocks go back, the later of two in one zone can show the smaller hour.
+    ``exact`` is false for "around five" and the like. ``others`` are the beginnings of other readings, for instance
+    five in the afternoon beside five in the morning. ``seconds`` is the length of a duration.
     """
 
     start: int

@@ -11,6 +11,8 @@ from reverie.core.times.grammar import Part, Pass, Rule
 from reverie.core.times.phrase import Direction, Grain
 from reverie.core.times.values import (
     GRAINS,
+    HOURLY,
+    SECONDS,
     Span,
     begin,
     floor,
@@ -35,16 +37,27 @@ def _unit(part: Part) -> Span | None:
     now, steps = part.now.moment, sum(STEPS[letter] for letter in part.letter("s"))
     number = part.number("n", 0)
     if number:
-        ahead = shifted(now, steps * number, unit)
+        ahead = _ahead(part, steps * number, unit)
         if ahead is None or not steps:
             return None
-        if unit not in ("hour", "minute", "second"):
+        if unit not in HOURLY:
             now, ahead = floor(now, "day"), floor(ahead, "day")
-        return Span(min(now, ahead), max(now, ahead), GRAINS[unit])
-    if unit in ("hour", "minute", "second", "day"):
-        ahead = shifted(now, steps, unit)
-        return None if ahead is None or not steps else Span(min(now, ahead), max(now, ahead), GRAINS[unit])
+        return _from_now(now, ahead, steps, unit)
+    if unit in HOURLY or unit == "day":
+        ahead = _ahead(part, steps, unit)
+        return None if ahead is None or not steps else _from_now(now, ahead, steps, unit)
     return whole(shifted(floor(now, unit), steps, unit), unit)
+
+
+def _ahead(part: Part, number: float, unit: str) -> datetime | None:
+    now = part.now
+    return now.elapsed(now.moment, number * SECONDS[unit]) if unit in HOURLY else shifted(now.moment, number, unit)
+
+
+def _from_now(now: datetime, other: datetime, steps: int, unit: str) -> Span:
+    # By the sign and not by comparing: in the hour that comes twice the later time can be the smaller one.
+    since, until = (now, other) if steps > 0 else (other, now)
+    return Span(since, until, GRAINS[unit])
 
 
 def whole(start: datetime | None, unit: str) -> Span | None:

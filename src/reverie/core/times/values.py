@@ -145,6 +145,8 @@ SECONDS = {
     "year": 365 * 86_400,
     "decade": 3650 * 86_400,
 }
+#: Units that pass alike whatever the clocks show; a day is one of the calendar.
+HOURLY = frozenset({"second", "minute", "hour"})
 _MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120}
 
 

@@ -110,6 +110,10 @@ def _decade(match: re.Match[str], _: Lexicon) -> Sequence[Meaning]:
     return [("r", Span(begin(year), begin(year + 10), Grain.DECADE))]
 
 
+def _every_other(match: re.Match[str], _: Lexicon) -> Sequence[Meaning]:
+    return [("E", None), ("N", 2)]
+
+
 def _second(match: re.Match[str], _: Lexicon) -> Sequence[Meaning]:
     return [("O", 2)]
 
@@ -129,6 +133,7 @@ _MONTHS: dict[object, str] = {
     11: r"november|nov\.?",
     12: r"december|dec\.?",
 }
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _WORDS: Words = {
     **table("N", _CARDINAL),
     **table("O", _ORDINAL),
@@ -136,17 +141,18 @@ _WORDS: Words = {
     **table(
         "W",
         {
-            0: r"mondays?|mon\.?",
-            1: r"tuesdays?|tues?\.?",
-            2: r"wednesdays?|weds?\.?",
-            3: r"thursdays?|thurs?\.?|thu\.?",
-            4: r"fridays?|fri\.?",
-            5: "saturdays?",
+            0: r"monday|mon\.?",
+            1: r"tuesday|tues?\.?",
+            2: r"wednesday|weds?\.?",
+            3: r"thursday|thurs?\.?|thu\.?",
+            4: r"friday|fri\.?",
+            5: "saturday",
             (5, True): r"sat\.?",
-            6: "sundays?",
+            6: "sunday",
             (6, True): r"sun\.?",
         },
     ),
+    **{f"{day}s": (("E", None), ("W", number)) for number, day in enumerate(_WEEKDAYS)},
     **table(
         "U",
         {
@@ -189,7 +195,8 @@ _WORDS: Words = {
     "a fortnight|in a fortnight(?:'s time)?": (("I", None), ("N", 2), ("U", "week")),
     "a fortnight ago": (("N", 2), ("U", "week"), ("A", None)),
     "last fortnight": (("L", None), ("N", 2), ("U", "week")),
-    "half an hour": (("2", None), ("U", "hour")),
+    "half an hour|a half hour": (("2", None), ("U", "hour")),
+    "(?:and )?a half": (("2", None),),
     "a couple(?: of)?|couple of": (("N", 2),),
     "a few|several|few": (("N", 3),),
     "an?": (("1", 1),),
@@ -268,13 +275,19 @@ ENGLISH = Lexicon(
         PATTERNS[0],
         (r"(?<![\w.:])(\d{1,2})(?:[:.](\d{2}))?(?::(\d{2}))? ?(a\.m\.?|p\.m\.?|am ?pm|ampm|am|pm)(?!\w)", _meridiem),
         (r"(?<![\w.:])(\d{1,2})(?::(\d{2}))?(?::(\d{2}))?(a|p)(?!\w)", _meridiem),
+        (r"(?<![\w.:])(\d{1,2})(\d{2})() ?(a\.m\.?|p\.m\.?|am|pm)(?!\w)", _meridiem),
         (r"(?<=at )(\d{1,2})\.(\d{2})(?![\d.])", _pointed),
         (r"(?<!\w)((?:1\d|20)?\d0)'?s(?!\w)", _decade),
         (r"(?<!\w)(\d{1,2}) ?(?:st|nd|rd|th)(?!\w)", _ordinal_digits),
         *PATTERNS[1:],
     ),
     spoken=(
-        (r"second(?= of (?:the )?(?:next|this|last|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))", _second),
+        (
+            r"second(?= of (?:the )?(?:next|this|last|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
+            r"| (?:mon|tues|wednes|thurs|fri|satur|sun)day)",
+            _second,
+        ),
+        (r"every second(?= (?:day|week|month|year)(?!\w))", _every_other),
         (
             rf"(?<!\w)(?:(?P<thousand>two thousand)(?: and)?(?: (?P<rest>{_SMALL}))?"
             rf"|(?P<hundred>{_CENTURY}) hundred(?: and)?(?: (?P<over>{_SMALL}))?"

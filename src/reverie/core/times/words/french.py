@@ -71,6 +71,7 @@ _WORDS: Words = {
         },
     ),
     **table("W", _WEEKDAYS),
+    **{f"les {day}": (("E", None), ("W", number)) for number, day in _WEEKDAYS.items()},
     **table(
         "U",
         {
@@ -104,6 +105,7 @@ _WORDS: Words = {
     "une?": (("1", 1),),
     "demi-?|demie": (("2", None),),
     "et demie": (("2", None),),
+    "demi-heure": (("2", None), ("U", "hour")),
     "et quart": (("N", 15),),
     "quelques|plusieurs": (("N", 3),),
     "une quinzaine de jours|quinzaine": (("N", 2), ("U", "week")),

@@ -129,7 +129,8 @@ _WORDS: Words = {
             12: r"dezember|dez\.?",
         },
     ),
-    **table("W", {number: f"(?:{word})s?" for number, word in _WEEKDAYS.items()}),
+    **table("W", {number: f"(?:{word})" for number, word in _WEEKDAYS.items()}),
+    **{f"(?:{word})s": (("E", None), ("W", number)) for number, word in _WEEKDAYS.items()},
     **table("W", {(number, True): rf"{word}\.?" for number, word in _SHORT.items()}),
     **_day_parts(),
     **table(

@@ -89,6 +89,7 @@ _WORDS: Words = {
         },
     ),
     **table("W", _WEEKDAYS),
+    **{f"los {day}": (("E", None), ("W", number)) for number, day in _WEEKDAYS.items()},
     **table("W", {(0, True): r"lun\.?", (2, True): r"mie\.?", (3, True): r"jue\.?", (4, True): r"vie\.?"}),
     **table("W", {(5, True): r"sab\.?", (6, True): r"dom\.?"}),
     **table(
