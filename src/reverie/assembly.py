@@ -15,14 +15,14 @@ from reverie import engine as builtin
 from reverie.context import GuardedContext, LegacyContext
 from reverie.core.clock import RandomIds, SystemClock, host_zone
 from reverie.core.config import AgentConfig, Config, load_config
-from reverie.core.errors import EmbedderUnavailable, ReverieError, WorkspaceMissing
+from reverie.core.config.schema import ModelProvider
+from reverie.core.errors import ReverieError, WorkspaceMissing
 from reverie.core.paths import Paths, agent_id, make_folder
 from reverie.core.redaction import redact_lines
 from reverie.core.taint import ExternalTools
 from reverie.core.types import (
     ChatModel,
     Clock,
-    Embedder,
     Ids,
     MemoryEngine,
     Passage,
@@ -35,8 +35,8 @@ from reverie.imports.arrival import Arrivals
 from reverie.imports.openclaw.notes import Notebook
 from reverie.index.watcher import Watcher
 from reverie.plugins import DEFAULT_ENGINE, ContextParts, EngineContext, PluginSlots
-from reverie.providers.bundled.embedder import BundledEmbedder
-from reverie.providers.bundled.fallback import UseEmbedder
+from reverie.providers.choosing import NamedChat, open_chat, open_embedder
+from reverie.providers.remote.chat import RemoteChat, Usage
 from reverie.recall.prompt import MEMORY_CHARS, USER_CHARS, Budgets
 from reverie.sessions.context import ContextEngine
 from reverie.sessions.directory import SessionDirectory
@@ -47,6 +47,7 @@ from reverie.sessions.turns import TurnRecorder
 from reverie.store.durable import DurableStore
 from reverie.store.ends import SessionEnds
 from reverie.store.lines import line_hash
+from reverie.store.usage import ModelUsage
 from reverie.workspace import scaffold
 from reverie.workspace.files import replace
 from reverie.workspace.notes import Workspace
@@ -88,6 +89,7 @@ class Parts:
     writer: RecordedWriter
     sessions: SessionDirectory
     ends: SessionEnds
+    usage: ModelUsage
     recorder: TurnRecorder
     flusher: Flusher
     context: ContextEngine
@@ -229,6 +231,7 @@ def assemble(
     if not config.workspace.is_dir():
         raise WorkspaceMissing(path=str(config.workspace))
     ids = ids or RandomIds()
+    providers = whole.data.models.providers
     place = Workspace(config.workspace, lock_dir=paths.locks)
     durable = DurableStore.open(paths.agent(name), clock or SystemClock(config.timezone), ids)
     clock = clock or SystemClock(config.timezone or _kept_zone(durable))
@@ -242,21 +245,25 @@ def assemble(
         clock=clock,
         ids=ids,
         sources=_sources(name, paths, config, place, durable, judge, marker, whole.data.session.main_key),
-        open_embedder=lambda: open_embedder(config, paths, progress),
+        open_embedder=lambda: open_embedder(config, paths, clock, progress, providers=providers),
         open_reranker=lambda wanted: slots.reranker(wanted)(context),
         read_lines=lambda path, start, count: _read(place, config, path, start, count),
     )
     sessions = SessionDirectory(paths.sessions(name), name, main_key=whole.data.session.main_key)
     writer = RecordedWriter(place, durable, clock, budgets=curated_budgets(config), redacted=config.redact)
     writer.recover()
-    shown = _context_engine(slots, ContextParts(name, config, clock, ids, sessions, chat_model))
+    usage = ModelUsage(durable.database, clock)
+    models = _Models(config, providers, clock, usage, chat_model)
+    shown = _context_engine(
+        slots, ContextParts(name, config, clock, ids, sessions, models.of("compaction", config.compaction.model))
+    )
     flusher = Flusher(
         sessions,
         writer,
         clock,
         ids,
         config.compaction,
-        model=chat_model,
+        model=models.of("flush", config.compaction.memory_flush.model),
         marker=marker,
         external_tools=config.foreign_tools,
     )
@@ -273,6 +280,7 @@ def assemble(
         writer=writer,
         sessions=sessions,
         ends=SessionEnds(durable.database, clock),
+        usage=usage,
         recorder=TurnRecorder(sessions, clock, ids, external_tools=config.foreign_tools, told=shown.ingest),
         flusher=flusher,
         context=shown,
@@ -281,6 +289,31 @@ def assemble(
         marker=marker,
         progress=progress,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Models:
+    """The chat models of the configuration; one that a program hands in takes the place of all."""
+
+    config: AgentConfig
+    providers: Mapping[str, ModelProvider]
+    clock: Clock
+    usage: ModelUsage
+    given: ChatModel | None
+
+    def of(self, feature: str, wanted: str | None) -> ChatModel | None:
+        """Return the model of a feature, its cost counted, or ``None``; one named for it alone has no fallbacks."""
+        usual = self.config.settings.model
+        references = [wanted] if wanted else [one for one in (usual.primary, *usual.fallbacks) if one]
+        if self.given is not None or not references:
+            return self.given
+        return NamedChat(references, lambda reference: self._open(feature, reference))
+
+    def _open(self, feature: str, reference: str) -> RemoteChat:
+        def spent(tokens: Usage) -> None:
+            self.usage.add(feature, reference, tokens.prompt, tokens.completion)
+
+        return open_chat(reference, self.providers, self.clock, spent)
 
 
 def _kept_zone(durable: DurableStore) -> str:
@@ -345,38 +378,3 @@ def _sources(
 
 def _read(place: Workspace, config: AgentConfig, path: str, start: int, count: int | None) -> Passage:
     return place.read_lines(path, start, count, max_chars=config.memory_get_max_chars)
-
-
-def open_embedder(config: AgentConfig, paths: Paths, progress: Progress | None = None) -> Embedder:
-    """Open the configured embedder.
-
-    Without a configured provider it is the bundled model, else the numpy-only one where that is installed.
-
-    Raises:
-        EmbedderUnavailable: the provider that is named, or every bundled one, cannot be used here.
-    """
-    provider = config.search.provider
-    cache = paths.cache / "embedders"
-    if provider in (None, "auto", "bundled"):
-        reason = BundledEmbedder.available()
-        if reason is None:
-            return BundledEmbedder.open(cache, progress=_building(progress))
-        if provider == "bundled" or UseEmbedder.available() is not None:
-            raise EmbedderUnavailable(reason)
-        return UseEmbedder.open()
-    if provider == "use":
-        reason = UseEmbedder.available()
-        if reason is not None:
-            raise EmbedderUnavailable(reason)
-        return UseEmbedder.open()
-    raise EmbedderUnavailable(
-        f"this version has no adapter for the provider {provider}",
-        hint="set memory.search.provider to bundled, use or none",
-    )
-
-
-def _building(progress: Progress | None) -> Callable[[str, float], None] | None:
-    """Return the progress of the model's build in hundredths; it happens once on a machine."""
-    if progress is None:
-        return None
-    return lambda step, share: progress(f"building the model: {step}", round(share * 100), 100)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Literal
 
 from reverie._version import __version__
 from reverie.assembly import Parts
-from reverie.core.clock import host_zone
+from reverie.core.clock import host_zone, today
 from reverie.core.errors import FileUnreadable, ReverieError
 from reverie.core.redaction import secrets_in
 from reverie.core.types import EngineStatus
 from reverie.recall.prompt import MEMORY_CHARS, USER_CHARS
+from reverie.store.usage import Spent
 from reverie.trust import DoubtfulFile, doubtful_files
 from reverie.writing.recording import lines_of
 
@@ -21,8 +23,10 @@ Level = Literal["ok", "note", "warning", "error"]
 NEAR = 0.9
 #: So many lines with a secret are named a file and kind.
 NAMED_LINES = 8
+#: Over how many days the cost of language models is shown.
+USAGE_DAYS = 30
 #: What later versions bring; said plainly wherever the state is shown.
-NOT_BUILT = ("dreaming", "forgetting", "standing intents", "remote embedders", "gateway and MCP server")
+NOT_BUILT = ("dreaming", "forgetting", "standing intents", "gateway and MCP server")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,7 @@ class Status:
     untrusted_files: tuple[DoubtfulFile, ...]
     warnings: tuple[str, ...]
     not_built: tuple[str, ...]
+    model_usage: tuple[Spent, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,7 @@ def status(parts: Parts, *, deep: bool) -> Status:
         untrusted_files=tuple(doubtful_files(parts)),
         warnings=parts.whole.warnings,
         not_built=NOT_BUILT,
+        model_usage=tuple(parts.usage.since(today(parts.clock) - timedelta(days=USAGE_DAYS - 1))),
     )
 
 

@@ -17,6 +17,7 @@ from reverie.store.durable import DurableStore
 from reverie.store.ends import SessionEnds
 from reverie.store.lines import Removal, Trust, Write, judge, line_hashes
 from reverie.store.records import EntryOrigin, Present
+from reverie.store.usage import ModelUsage
 
 START = datetime(2031, 5, 6, 9, 30, tzinfo=UTC)
 OWNER = Provenance(SourceClass.OWNER, SessionKind.INTERACTIVE, START, "s1", "me", "drink")
@@ -230,6 +231,7 @@ def test_an_export_holds_every_row_of_every_table(store: DurableStore) -> None:
     store.add_origins("e1", [EntryOrigin("s1", None, SourceClass.OWNER, START)])
     store.set_setting("zone", "Asia/Tokyo")
     SessionEnds(store.database, FixedClock(START)).queue("s1", "agent:main:main", "new")
+    ModelUsage(store.database, FixedClock(START)).add("flush", "home/small", 12, 5)
     assert store.setting("zone") == "Asia/Tokyo"
     assert store.setting("none") is None
     store.reserve(

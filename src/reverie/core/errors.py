@@ -18,6 +18,7 @@
     ├── IndexMismatch              the index was built with other settings
     ├── EmbedderUnavailable        no vectors can be made
     ├── ModelUnavailable           the language model gave no answer
+    ├── ProviderFailure            a provider of models refused, or does not answer
     ├── TranscriptError            a session transcript
     │   └── TranscriptDamaged      its header or lines cannot be read
     ├── PluginError                a plugin cannot be loaded or does not answer
@@ -29,6 +30,7 @@ A class's docstring is its default message. Facts travel in fields, so that a pr
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Any
 
 
@@ -138,6 +140,41 @@ class ModelUnavailable(ReverieError):
     """The language model gave no answer."""
 
     hint = "what needs no model goes on working"
+
+
+class Failure(StrEnum):
+    """How a provider failed."""
+
+    DOWN = "down"
+    """It cannot be reached, is too slow or broken."""
+    LIMITED = "limited"
+    """It was asked too much."""
+    DENIED = "denied"
+    """The key is wrong or may not do this."""
+    REFUSED = "refused"
+    """It does not take this request: too much at once, or not of its form."""
+    UNKNOWN = "unknown"
+    """It does not know the model or the address."""
+    GARBLED = "garbled"
+    """Its answer cannot be read."""
+
+
+class ProviderFailure(ReverieError):
+    """A provider of models failed.
+
+    ``kind`` says how, ``retry_after`` for how many seconds it asks to be left alone.
+    """
+
+    def __init__(self, text: str, *, kind: Failure, retry_after: float | None = None, hint: str | None = None) -> None:
+        self.text = text
+        self.kind = kind
+        self.retry_after = retry_after
+        super().__init__(text, hint=hint)
+
+    @property
+    def passes(self) -> bool:
+        """Say whether it may be gone in a moment; a quota that is used up asks for no pause and does not pass."""
+        return self.kind is Failure.DOWN or (self.kind is Failure.LIMITED and self.retry_after is not None)
 
 
 class TranscriptError(ReverieError):

@@ -431,7 +431,11 @@ class Embedder(Protocol):
 
     provider: str
     model: str
-    dimension: int
+
+    @property
+    def dimension(self) -> int:
+        """Return the width of the vectors; a provider that must be asked for it may raise."""
+        ...
 
     def identity(self) -> str:
         """Return a string that changes whenever the same text would get another vector."""

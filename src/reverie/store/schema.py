@@ -112,15 +112,29 @@ CREATE TABLE session_end (
 ) STRICT, WITHOUT ROWID;
 """
 
+_USAGE = """
+-- What language models cost, a day, feature and model in one row.
+CREATE TABLE model_usage (
+    day TEXT NOT NULL,             -- the user's calendar day
+    feature TEXT NOT NULL,
+    model TEXT NOT NULL,
+    calls INTEGER NOT NULL,
+    prompt INTEGER NOT NULL,       -- tokens, as the provider counts them
+    completion INTEGER NOT NULL,
+    PRIMARY KEY (day, feature, model)
+) STRICT, WITHOUT ROWID;
+"""
+
 MIGRATIONS = (
     Migration.script("0001_ledger", _LEDGER),
     Migration.script("0002_lineage", _LINEAGE),
     Migration.script("0003_echoes", _ECHOES),
     Migration.script("0004_session_end", _SESSION_END),
+    Migration.script("0005_usage", _USAGE),
 )
 
 #: Every table, in the order of an export; parents before children.
 TABLES = (
     *("act", "write_record", "trust_act", "act_line", "act_echo", "file_state"),
-    *("session_tombstone", "entry_origin", "setting", "session_end"),
+    *("session_tombstone", "entry_origin", "setting", "session_end", "model_usage"),
 )

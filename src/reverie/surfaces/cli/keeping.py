@@ -63,6 +63,12 @@ def print_status(state: Status) -> None:
         ),
     )
     _print_list("Notes:", [notice for notice in engine.notices if notice not in state.warnings])
+    if state.model_usage:
+        output.say()
+        usage = (
+            (one.feature, one.model, one.calls, f"{one.prompt:,}", f"{one.completion:,}") for one in state.model_usage
+        )
+        output.table(usage, head=("language models, 30 days", "model", "answers", "tokens in", "tokens out"))
     _print_list("Not built yet:", state.not_built)
 
 
