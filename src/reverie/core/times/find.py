@@ -94,11 +94,11 @@ def _phrase(symbol: Symbol, text: str, now: Now) -> TimePhrase | None:
             return made(Kind.DATE, Grain.DAY, days[0], until, exact=day.exact, others=days[1:])
         case "k", Clock() as clock:
             readings = _nearest(clock, now)
-            until = now.elapsed(readings[0], SECONDS[clock.grain.value])
-            return made(Kind.TIME, clock.grain, readings[0], until, exact=clock.exact, others=readings[1:])
+            end = now.elapsed(readings[0], SECONDS[clock.grain.value])
+            return made(Kind.TIME, clock.grain, readings[0], end, exact=clock.exact, others=readings[1:])
         case _, Instant() as instant:
-            until = now.elapsed(instant.at, SECONDS[instant.grain.value])
-            return made(Kind.MOMENT, instant.grain, instant.at, until, exact=instant.exact, others=instant.others)
+            end = now.elapsed(instant.at, SECONDS[instant.grain.value])
+            return made(Kind.MOMENT, instant.grain, instant.at, end, exact=instant.exact, others=instant.others)
         case "r", Span() as span:
             return made(Kind.RANGE, span.grain, span.since, span.until, exact=span.exact)
         case "u", tuple() as length:
