@@ -95,10 +95,10 @@ def score(cases: Sequence[Mapping[str, Any]]) -> Table:
         of = {kind: _share(good[language][kind], asked[language][kind]) for kind in (*KINDS, "none")}
         three = sum(asked[language][kind] for kind in KINDS)
         whole = _share(sum(good[language][kind] for kind in KINDS), three)
-        untold = _share(good[language]["untold"], three)
+        unhelped = _share(good[language]["untold"], three)
         silent = asked[language]["none"]
         cost = 1000 * spent[language] / (three + silent) if three + silent else None
-        rows.append((language, *(of[kind] for kind in KINDS), whole, untold, three, of["none"], silent, cost))
+        rows.append((language, *(of[kind] for kind in KINDS), whole, unhelped, three, of["none"], silent, cost))
     return Table("Time phrases, read as lying ahead", COLUMNS, tuple(rows))
 
 
