@@ -173,7 +173,7 @@ def opened(notes: Path, state: Path, embedder: Embedder | None) -> Iterator[Memo
     (state / "reverie.json5").write_text(settings + "\n", encoding="utf-8")
     # The one place where an embedder is opened; a provider of this kind can't be named in a configuration.
     with (
-        mock.patch.object(assembly, "open_embedder", lambda *_: embedder),
+        mock.patch.object(assembly, "open_embedder", lambda *_, **__: embedder),
         Memory.open(state_dir=state, workspace=notes) as memory,
     ):
         yield memory

@@ -170,7 +170,7 @@ _WORDS: Words = {
     **table(
         "R",
         {
-            0: "today|otd|the day",
+            0: "today",
             -1: "yesterday",
             1: "tomorrow|tmrw?|tmr",
             -2: "(?:the )?day before yesterday",
@@ -273,7 +273,7 @@ ENGLISH = Lexicon(
     words=_WORDS,
     patterns=(
         PATTERNS[0],
-        (r"(?<![\w.:])(\d{1,2})(?:[:.](\d{2}))?(?::(\d{2}))? ?(a\.m\.?|p\.m\.?|am ?pm|ampm|am|pm)(?!\w)", _meridiem),
+        (r"(?<![\w.:])(\d{1,2})(?:[:.](\d{2}))?(?::(\d{2}))? ?(a\.m\.?|p\.m\.?|am|pm)(?!\w)", _meridiem),
         (r"(?<![\w.:])(\d{1,2})(?::(\d{2}))?(?::(\d{2}))?(a|p)(?!\w)", _meridiem),
         (r"(?<![\w.:])(\d{1,2})(\d{2})() ?(a\.m\.?|p\.m\.?|am|pm)(?!\w)", _meridiem),
         (r"(?<=at )(\d{1,2})\.(\d{2})(?![\d.])", _pointed),
