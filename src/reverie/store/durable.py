@@ -85,6 +85,12 @@ WHERE w.origin NOT IN ('owner', 'agent') AND w.state <> 'rolled_back' AND l.chan
     SELECT 1 FROM act_line v JOIN act b ON b.seq = v.seq
     WHERE v.change = 'vouched' AND v.hash = l.hash AND b.path = a.path AND v.seq > l.seq)
 """
+_CONFINED_LINES = """
+SELECT a.path, l.hash FROM write_record w JOIN act a USING (seq) JOIN act_line l USING (seq)
+WHERE w.origin IN ('owner', 'agent') AND w.session_kind IN ('cron', 'heartbeat', 'subagent')
+  AND w.state <> 'rolled_back' AND l.change = 'written'
+  AND NOT EXISTS (SELECT 1 FROM act_echo e WHERE e.seq = l.seq AND e.hash = l.hash)
+"""
 _ADD_ECHO = "INSERT INTO act_echo (seq, hash) VALUES (?, ?)"
 _ECHOES = "SELECT e.seq, e.hash FROM act_echo e JOIN act a USING (seq) WHERE a.path = ?"
 _BURY = "INSERT INTO session_tombstone (session, reason, at) VALUES (?, ?, ?) ON CONFLICT (session) DO NOTHING"
@@ -360,8 +366,15 @@ class DurableStore:
 
     def untrusted_lines(self) -> dict[str, frozenset[str]]:
         """Return the hashes of lines that were written as untrusted and are so still, by file."""
+        return self._lines_by_path(_UNTRUSTED_LINES)
+
+    def confined_lines(self) -> dict[str, frozenset[str]]:
+        """Return the hashes of lines that programs of the owner wrote by themselves (invariant I3), by file."""
+        return self._lines_by_path(_CONFINED_LINES)
+
+    def _lines_by_path(self, query: str) -> dict[str, frozenset[str]]:
         found: dict[str, set[str]] = {}
-        for path, line in self.database.rows(_UNTRUSTED_LINES):
+        for path, line in self.database.rows(query):
             found.setdefault(path, set()).add(line)
         return {path: frozenset(lines) for path, lines in found.items()}
 

@@ -7,6 +7,7 @@ somebody may have reworded it, so the whole file counts as untrusted until the o
 trust raises a line, and only the lines that it named.
 
 An untrusted line is known again in any other file: a copy of it stays untrusted there until the owner vouches for it.
+So is one that a program of the owner wrote by itself (cron, heartbeat, sub-agent): copied, it is still no candidate.
 Two things are no copies. A line that stood in trusted text before the untrusted write said the same (an echo) is
 whose it was; else whoever repeats the owner's words could silence them. And a line of few words (``FEW_WORDS``), which
 two people write by chance, counts as untrusted only in the file where it was written as such, and there not where
@@ -145,6 +146,7 @@ def judge(
     history: Sequence[Act],
     *,
     strays: Container[str] = frozenset(),
+    confined: Container[str] = frozenset(),
     observed_at: datetime | None = None,
 ) -> FileTrust:
     """Return the provenance of each line of a file.
@@ -154,6 +156,7 @@ def judge(
         lines: The lines as they stand, without line endings.
         history: The acts recorded for this path, oldest first.
         strays: Hashes of lines that were written as untrusted to any other file.
+        confined: Hashes of lines that programs of the owner wrote by themselves to any other file.
         observed_at: The moment to give to lines of which nothing is recorded, usually when the file changed.
     """
     ledger = _Ledger()
@@ -164,7 +167,8 @@ def judge(
     telling = frozenset(line for line, number in zip(hashes, content, strict=True) if tells(lines[number]))
     ceiling = path_class(path)
     handwritten = Provenance(SourceClass.AGENT, observed_at=observed_at)
-    classes = _Judgement(ledger, hashes, telling, _copies(hashes, telling, strays), handwritten)
+    copies, retold = (_copies(hashes, telling, lines) for lines in (strays, confined))
+    classes = _Judgement(ledger, hashes, telling, copies, retold, handwritten)
     found = [lowered(provenance, ceiling) for provenance in classes.provenances()]
     everything = _with_bare_lines(len(lines), content, found, lowered(classes.handwritten, ceiling))
     return FileTrust(everything, classes.taint)
@@ -246,12 +250,14 @@ class _Judgement:
         hashes: Sequence[str],
         telling: frozenset[str],
         copies: frozenset[int],
+        retold: frozenset[int],
         handwritten: Provenance,
     ) -> None:
         self.ledger = ledger
         self.hashes = hashes
         self.telling = telling
         self.copies = copies
+        self.retold = retold
         self.handwritten = handwritten
         self._places: dict[str, list[int]] = {}
         for place, line in enumerate(hashes):
@@ -269,12 +275,20 @@ class _Judgement:
             return merge(self.ledger.untrusted[line])
         if place in self.copies and line not in self.ledger.vouched and (line in self.telling or not own):
             return replace(self.handwritten, origin=SourceClass.UNTRUSTED)
-        base = merge(own) if own else self.confined.get(line, self.handwritten)
+        base = merge(own) if own else self._by_hand(place, line)
         if line in self.ledger.vouched:
             return base
         if not own and place in self.surrounded:
             base = lowered(base, self.surrounded[place])
         return lowered(base, self.taint) if self.taint else base
+
+    def _by_hand(self, place: int, line: str) -> Provenance:
+        """Return what a line is of which no write stands here: what a program said stays what it said (I3)."""
+        if line in self.confined:
+            return self.confined[line]
+        if place in self.retold and line not in self.ledger.vouched:
+            return replace(self.handwritten, kind=SessionKind.SUBAGENT)
+        return self.handwritten
 
     def _confined(self) -> dict[str, Provenance]:
         """Map lines of cron, heartbeat and sub-agent writes to what they are outside an intact range."""

@@ -17,6 +17,7 @@ class LineJudge:
         self._known: tuple[object, ...] | None = None
         self._lines: dict[str, frozenset[str]] = {}
         self._homes: dict[str, set[str]] = {}
+        self._confined: dict[str, set[str]] = {}
 
     def judge(
         self,
@@ -36,9 +37,9 @@ class LineJudge:
         """
         if self._known is None:
             self.refresh()
-        strays = _Elsewhere(self._homes, relative)
+        strays, confined = (_Elsewhere(homes, relative) for homes in (self._homes, self._confined))
         history = [*self._durable.history(relative), *more]
-        return judge(relative, lines, history, strays=strays, observed_at=observed_at)
+        return judge(relative, lines, history, strays=strays, confined=confined, observed_at=observed_at)
 
     def doubtful(self) -> list[str]:
         """Return the files to which something untrusted was ever written."""
@@ -59,16 +60,22 @@ class LineJudge:
         if self._known == stamp:
             return
         self._lines = self._durable.untrusted_lines()
-        homes: dict[str, set[str]] = {}
-        for path, lines in self._lines.items():
-            for line in lines:
-                homes.setdefault(line, set()).add(path)
-        self._homes = homes
+        self._homes = _homes(self._lines)
+        self._confined = _homes(self._durable.confined_lines())
         self._known = stamp
 
 
+def _homes(lines: Mapping[str, Collection[str]]) -> dict[str, set[str]]:
+    """Return the files of each line."""
+    homes: dict[str, set[str]] = {}
+    for path, hashes in lines.items():
+        for line in hashes:
+            homes.setdefault(line, set()).add(path)
+    return homes
+
+
 class _Elsewhere(Container[str]):
-    """The lines that were written as untrusted to any file but one."""
+    """The lines that were written in one way to any file but one."""
 
     def __init__(self, homes: Mapping[str, Collection[str]], relative: str) -> None:
         self._homes = homes

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from reverie.core.errors import FileUnreadable, StoreError
-from reverie.core.provenance import is_trusted, least, lowered
+from reverie.core.provenance import CONFINED, is_trusted, least, lowered
 from reverie.core.text import sha256
 from reverie.core.types import Provenance, SourceClass
 from reverie.store.durable import DurableStore
@@ -164,7 +164,7 @@ class Recording:
             end_line=self.diff.end_line,
             written=self.diff.written,
             dropped=self.diff.dropped,
-            echoed=() if is_trusted(provenance.origin) else self._echoes(self.diff.written),
+            echoed=self._echoes(self.diff.written) if _is_known_again(provenance) else (),
             tool=self._tool,
             reason=self._reason,
         )
@@ -190,3 +190,8 @@ class Recording:
     def origin(self) -> SourceClass:
         """Return the class under which the lines were recorded."""
         return self._durable.record(self.ident).provenance.origin if self.ident else self.provenance.origin
+
+
+def _is_known_again(provenance: Provenance) -> bool:
+    """Say whether copies of what is written are looked for everywhere, so that what stood before must be told apart."""
+    return not is_trusted(provenance.origin) or provenance.kind in CONFINED
