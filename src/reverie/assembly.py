@@ -49,6 +49,7 @@ from reverie.store.ends import SessionEnds
 from reverie.store.lines import line_hash
 from reverie.store.usage import ModelUsage
 from reverie.workspace import scaffold
+from reverie.workspace.extra import PATTERN, ExtraSource, Root
 from reverie.workspace.files import replace
 from reverie.workspace.notes import Workspace
 from reverie.workspace.paths import NOTES
@@ -363,7 +364,8 @@ def _sources(
         return durable.revisions()
 
     # Secrets go before the index, which is derived; the owner's own files keep them (I13).
-    notes = WorkspaceSource(place, classify, revisions=revisions, shown=redact_lines if config.redact else None)
+    shown = redact_lines if config.redact else None
+    notes = WorkspaceSource(place, classify, revisions=revisions, shown=shown)
     spoken = TranscriptSource(
         paths.sessions(agent),
         agent,
@@ -373,8 +375,20 @@ def _sources(
         redacted=config.redact,
         forgotten=lambda session: session in durable.tombstones(),
     )
-    return (notes, spoken)
+    extra = extra_source(place, config, shown)
+    return (notes, spoken) if extra is None else (notes, extra, spoken)
+
+
+def extra_source(
+    place: Workspace, config: AgentConfig, shown: Callable[[Sequence[str]], Sequence[str]] | None = None
+) -> ExtraSource | None:
+    """Return the documents of ``memory.search.extraPaths``, or ``None`` where there are none."""
+    roots = [Root(one.path, one.pattern or PATTERN) for one in config.extra_roots]
+    return ExtraSource(place.root, roots, max_bytes=place.max_bytes, shown=shown) if roots else None
 
 
 def _read(place: Workspace, config: AgentConfig, path: str, start: int, count: int | None) -> Passage:
+    extra = extra_source(place, config)
+    if extra is not None and extra.holds(path):
+        return extra.read_lines(path, start, count, config.memory_get_max_chars)
     return place.read_lines(path, start, count, max_chars=config.memory_get_max_chars)

@@ -157,15 +157,7 @@ class Workspace:
                 raise
             self._require_root()
             return Passage(relative, from_line, 0, "", status="not_found")
-        texts = [text for text, _ in split_lines(file.text)][from_line - 1 :]
-        window = texts[: DEFAULT_LINES if lines is None else lines]
-        shown, notice = _within(window, max_chars, from_line)
-        after = from_line + len(shown) if len(shown) < len(texts) else None
-        cut_short = len(shown) < len(texts if lines is None else window)
-        said = [notice] if notice else []
-        said += [f"more lines follow: go on from {after}"] if after and (cut_short or notice) else []
-        text = "\n".join([*shown, f"[{'; '.join(said)}]"] if said else shown)
-        return Passage(relative, from_line, len(shown), text, after)
+        return passage(relative, file.text, from_line, lines, max_chars)
 
     # --- writing
 
@@ -294,6 +286,25 @@ class Workspace:
     def _require_curated(self, relative: str) -> None:
         if not paths.is_curated(relative):
             raise PathNotAllowed("Entries are kept in curated files only", path=relative)
+
+
+def passage(path: str, content: str, from_line: int, lines: int | None, max_chars: int) -> Passage:
+    """Return a window of the lines of a text, as :meth:`Workspace.read_lines` describes it.
+
+    Raises:
+        UsageError: ``from_line``, ``lines`` or ``max_chars`` is below 1.
+    """
+    if min(from_line, DEFAULT_LINES if lines is None else lines, max_chars) < 1:
+        raise UsageError("Lines and limits count from 1", from_line=from_line, lines=lines)
+    texts = [text for text, _ in split_lines(content)][from_line - 1 :]
+    window = texts[: DEFAULT_LINES if lines is None else lines]
+    shown, notice = _within(window, max_chars, from_line)
+    after = from_line + len(shown) if len(shown) < len(texts) else None
+    cut_short = len(shown) < len(texts if lines is None else window)
+    said = [notice] if notice else []
+    said += [f"more lines follow: go on from {after}"] if after and (cut_short or notice) else []
+    text = "\n".join([*shown, f"[{'; '.join(said)}]"] if said else shown)
+    return Passage(path, from_line, len(shown), text, after)
 
 
 def _within(window: list[str], max_chars: int, from_line: int) -> tuple[list[str], str]:
