@@ -160,6 +160,19 @@ def test_who_asks_for_nothing_but_a_time_gets_what_there_is_of_it_newest_first(m
     assert any("nothing but a time was asked for" in notice for notice in result.notices)
 
 
+def test_the_name_of_a_time_by_itself_finds_what_is_said_of_it(memory, clock):
+    memory.note("The Christmas market needs forty bowls.")
+    clock.advance(timedelta(days=30))
+    memory.note("Fired the red vases.")
+    assert any("forty bowls" in snippet for snippet in found(memory, "Christmas")[0])
+    assert any("vases" in snippet for snippet in found(memory, "today")[0])
+
+
+def test_a_time_that_has_not_come_yet_is_searched_by_its_words(memory):
+    memory.note("Next week the kiln is inspected.")
+    assert any("inspected" in snippet for snippet in found(memory, "what happens next week?")[0])
+
+
 @pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Pago_Pago"])
 def test_days_are_those_of_the_user_wherever_that_is(tmp_path, zone):
     clock = FixedClock(datetime(2031, 1, 8, 12, tzinfo=UTC), zone)

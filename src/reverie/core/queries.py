@@ -24,7 +24,8 @@ class QueryAnalysis:
 
     ``scripts`` are those it is written in; ``quoted``, ``identifiers`` and ``names`` are meant as they stand;
     ``spans`` are the times it names, read as lying in the past. ``present`` and ``history`` say whether it asks how
-    things are, or how they were. ``only_time``: it asks for nothing but what there is of a time.
+    things are, or how they were. ``only_time``: it asks for nothing but what there is of a time, ``bare_time``: it
+    is nothing but the words for it.
     """
 
     scripts: tuple[str, ...] = ()
@@ -35,6 +36,7 @@ class QueryAnalysis:
     present: bool = False
     history: bool = False
     only_time: bool = False
+    bare_time: bool = False
 
 
 class Reranker(Protocol):

@@ -40,7 +40,9 @@ def analyse(query: str, now: datetime, zone: str) -> QueryAnalysis:
         spans=spans,
         present=asks_for_now(query),
         history=asks_for_history(query) or past,
-        only_time=bool(spans) and not _says_more(query, phrases),
+        # Of a time that has not come nothing was said yet; what was said about it has other words.
+        only_time=bool(spans) and (spans[0].since or now) <= now and not _says_more(query, phrases),
+        bare_time=len(phrases) == 1 and not _WORD.search(query[: phrases[0].start] + query[phrases[0].end :]),
     )
 
 

@@ -134,6 +134,9 @@ class Searcher:
         analysis = analyse(query, request.as_of or self._clock.now(), self._clock.zone)
         request = replace(request, query=query)
         times: dict[str, float] = {}
+        if analysis.bare_time and len(self._index.keyword_leg(request, 1)):
+            # "Christmas" by itself asks for what is said of it, where anything is.
+            analysis = replace(analysis, only_time=False)
         if analysis.only_time:
             span = analysis.spans[0]
             request = within(request, span)
