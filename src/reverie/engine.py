@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from reverie.context import LegacyContext
@@ -179,19 +180,18 @@ class CoreEngine:
         if self._embedder is not None:
             if index.mismatch():
                 return None, "", [f"keyword only: {text}" for text in index.mismatch()]
-            return self._embed_query, "", []
+            return partial(self._embed_query, self._embedder), "", []
         named = self._context.config.search.provider
         if named and named != "none":
             reason = self._no_embedder.removeprefix("keyword only: ")
             return None, f"the embedding provider {named} is unavailable: {reason}", []
         return None, "", [self._no_embedder] if self._no_embedder else []
 
-    def _embed_query(self, text: str) -> Vector:
+    def _embed_query(self, embedder: Embedder, text: str) -> Vector:
         """Return the vector of a question; the last ones are kept, since an agent asks the same again."""
-        assert self._embedder is not None
-        key = (self._embedder.identity(), text)
+        key = (embedder.identity(), text)
         if key not in self._asked:
-            vector = self._embedder.embed_query(text)
+            vector = embedder.embed_query(text)
             if len(self._asked) >= QUERIES_KEPT:
                 del self._asked[next(iter(self._asked))]
             self._asked[key] = vector

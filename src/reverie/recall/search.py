@@ -8,26 +8,24 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
-from datetime import timedelta
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from reverie.core.errors import EmbedderUnavailable
 from reverie.core.provenance import is_trusted
-from reverie.core.queries import AskedSpan, QueryAnalysis
+from reverie.core.queries import QueryAnalysis
 from reverie.core.text import collapse
-from reverie.core.types import Chunk, Clock, Corpus, Hit, HitTrace, Leg, SearchMode, SearchRequest, SearchResult
+from reverie.core.types import Clock, Corpus, Hit, Leg, SearchMode, SearchRequest, SearchResult
 from reverie.recall import ranking, rerank
-from reverie.recall.analysis import analyse, covers
+from reverie.recall.analysis import analyse
+from reverie.recall.candidates import Asked, Candidate, hit_of, trusted_first, up_to, within
 from reverie.recall.confidence import DOUBTFUL, confidence
-from reverie.recall.passages import LEADING, REACH, Neighbour, grow
+from reverie.recall.passages import LEADING, REACH, grow
 from reverie.recall.ports import LegHits, Line, SearchIndex
 from reverie.recall.ranking import RankingSettings
 from reverie.recall.rerank import Reranking
-from reverie.recall.snippets import snippet
 from reverie.recall.speakers import Asker
 
 if TYPE_CHECKING:
@@ -46,58 +44,7 @@ WEIGHED_PER_RESULT = 4
 DIVERSITY_WINDOW = 12
 #: The longest query that is read; what lies beyond is ignored, and said so.
 QUERY_CHARS = 4000
-#: The part of the results that only trusted text may fill, as long as there is any. What was not born trusted can echo
-#: a question word for word (a poisoned page does); it stays findable in the places that are left, and never takes the
-#: place of the owner's own lines.
-TRUSTED_SHARE = 0.8
-#: How far from a calendar day its hours can lie in another zone.
-ZONES = timedelta(hours=14)
 _T = TypeVar("_T")
-
-
-@dataclass(slots=True)
-class _Candidate:
-    """A line on its way to becoming a hit. ``lines`` are the chunks of the passage that it has grown into."""
-
-    line: Line
-    fused: float
-    score: float
-    exact: int
-    keyword: Leg | None
-    vector: Leg | None
-    multipliers: dict[str, float]
-    notes: tuple[str, ...] = ()
-    lines: Sequence[int] = ()
-
-    @property
-    def order(self) -> tuple[int, float, str, int]:
-        """Sort key: exact path first, then score; ties by content, never by row."""
-        return (-self.exact, -self.score, self.line.path, self.line.start_line)
-
-    @property
-    def place(self) -> str:
-        """Return where it stands, as it is cited."""
-        return f"{self.line.path}#L{self.line.start_line}"
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A request with what was read out of it; ``over`` are the chunks that no longer hold, with those that do."""
-
-    request: SearchRequest
-    analysis: QueryAnalysis
-    over: Mapping[int, int | None]
-
-    @property
-    def hidden(self) -> frozenset[int]:
-        """Return the chunks that are no results: those that no longer hold, unless it is asked how things were."""
-        return frozenset() if self.analysis.history and self.request.as_of is None else frozenset(self.over)
-
-    def lies_within(self, line: Line) -> bool:
-        """Say whether a line was said within a time that is asked for."""
-        if line.said is None:
-            return False
-        return any(covers(span, line.said, whole_day=line.whole_day) for span in self.analysis.spans)
 
 
 class Searcher:
@@ -198,11 +145,11 @@ class Searcher:
     ) -> tuple[list[Hit], list[tuple[str, str]]]:
         """Rank each half by itself, so that no text of strangers moves a line of the owner, and put them together."""
         over = self._index.superseded(request.as_of)
-        asked = _Asked(request, analysis, over)
+        asked = Asked(request, analysis, over)
         exact = self._index.path_matches(request)
         named = self._index.lines(sorted(exact)) if exact else ()
         dropped: list[tuple[str, str]] = []
-        passages: list[_Candidate] = []
+        passages: list[Candidate] = []
         for trusted in (True, False):
             legs = (keyword.half(trusted), None if vector is None else vector.half(trusted))
             inside = [line for line in named if line.trusted == trusted]
@@ -215,13 +162,13 @@ class Searcher:
 
     def _rank(
         self,
-        asked: _Asked,
+        asked: Asked,
         legs: tuple[LegHits, LegHits | None],
         named: Sequence[Line],
         exact: Mapping[int, int],
         trusted: bool,
         dropped: list[tuple[str, str]],
-    ) -> list[_Candidate]:
+    ) -> list[Candidate]:
         """Fuse the legs of one half and apply every multiplier; best first. What falls out is added to ``dropped``."""
         request = asked.request
         ids, scores = self._fuse(request, legs, trusted)
@@ -235,11 +182,11 @@ class Searcher:
         # Ties fall by the ranks within the legs, which fall by content: a rebuilt index gives the same answer (I9).
         order = sorted(fused, key=lambda at: (-fused[at], *(leg.get(at, last)[0] for leg in ranks)))[:wanted]
         lines = [*self._index.lines(order), *(line for line in named if line.id not in fused)]
-        candidates: list[_Candidate] = []
+        candidates: list[Candidate] = []
         for line in lines:
             base = fused.get(line.id, 0.0)
             where = [Leg(*leg[line.id]) if line.id in leg else None for leg in ranks]
-            candidate = _Candidate(line, base, base, exact.get(line.id, 0), where[0], where[1], {})
+            candidate = Candidate(line, base, base, exact.get(line.id, 0), where[0], where[1], {})
             if reason := self._reason_against(line, asked):
                 dropped.append((candidate.place, reason))
                 continue
@@ -249,7 +196,7 @@ class Searcher:
         candidates.sort(key=lambda candidate: candidate.order)
         return candidates
 
-    def _reranked(self, asked: _Asked, candidates: list[_Candidate], notices: list[str]) -> list[_Candidate]:
+    def _reranked(self, asked: Asked, candidates: list[Candidate], notices: list[str]) -> list[Candidate]:
         """Let the reranker look at the best candidates again, if there is one."""
         how = self._reranking
         if how is None or asked.analysis.only_time:
@@ -271,7 +218,7 @@ class Searcher:
                 candidate.score *= factor
         return sorted(best, key=lambda candidate: candidate.order) + rest
 
-    def _reason_against(self, line: Line, asked: _Asked) -> str:
+    def _reason_against(self, line: Line, asked: Asked) -> str:
         """Return why a line is no result, or nothing."""
         if line.invalid_project:
             return "its project annotation is malformed"
@@ -283,7 +230,7 @@ class Searcher:
             return f"not said within {asked.analysis.spans[0].text!r}"
         return ""
 
-    def _multipliers(self, line: Line, asked: _Asked) -> dict[str, float]:
+    def _multipliers(self, line: Line, asked: Asked) -> dict[str, float]:
         request, analysis = asked.request, asked.analysis
         settings = ranking.for_present(self._settings) if analysis.present else self._settings
         factors = {
@@ -313,10 +260,10 @@ class Searcher:
         return ids, ranking.squash(sums + form)
 
     def _select(
-        self, request: SearchRequest, passages: Sequence[_Candidate], dropped: list[tuple[str, str]]
+        self, request: SearchRequest, passages: Sequence[Candidate], dropped: list[tuple[str, str]]
     ) -> list[Hit]:
         """Give out the places, cut at the threshold and at the number asked for."""
-        chosen = _trusted_first(passages, request.max_results)
+        chosen = trusted_first(passages, request.max_results)
         threshold = request.min_score or 0.0
         kept = [candidate for candidate in chosen if candidate.score >= threshold or candidate.exact]
         if not kept:
@@ -328,9 +275,9 @@ class Searcher:
         stored = self._index.load([at for candidate in kept for at in candidate.lines])
         chunks = {one.id: one.chunk for one in stored}
         # A chunk that another process removed since the legs looked is no result any more.
-        return [_hit(one, chunks, request.query) for one in kept if all(at in chunks for at in one.lines)]
+        return [hit_of(one, chunks, request.query) for one in kept if all(at in chunks for at in one.lines)]
 
-    def _diversified(self, candidates: Sequence[_Candidate], results: int) -> list[_Candidate]:
+    def _diversified(self, candidates: Sequence[Candidate], results: int) -> list[Candidate]:
         window = candidates[: max(DIVERSITY_WINDOW, results)]
         texts = {one.id: one.chunk.text for one in self._index.load([candidate.line.id for candidate in window])}
         order = [(texts.get(candidate.line.id, ""), candidate.score + candidate.exact) for candidate in window]
@@ -343,7 +290,7 @@ class Searcher:
             ordered.append(candidate)
         return [*ordered, *candidates[len(window) :]]
 
-    def _passages(self, ordered: Sequence[_Candidate], asked: _Asked) -> list[_Candidate]:
+    def _passages(self, ordered: Sequence[Candidate], asked: Asked) -> list[Candidate]:
         """Let candidates grow, in order, until there are enough; one that stands in the passage of another joins it.
 
         A passage can be found by words in one line and by meaning in the next; both facts belong to the one result
@@ -352,8 +299,8 @@ class Searcher:
         results = asked.request.max_results
         scores = {candidate.line.id: candidate.score for candidate in ordered}
         leading = {candidate.line.id for candidate in ordered[:LEADING]}
-        holder: dict[int, _Candidate] = {}
-        grown: list[_Candidate] = []
+        holder: dict[int, Candidate] = {}
+        grown: list[Candidate] = []
         around = dict(self._index.around([candidate.line.id for candidate in ordered[:results]], REACH))
         for candidate in ordered:
             if len(grown) >= results:
@@ -363,7 +310,7 @@ class Searcher:
                 continue
             if line.id not in around:
                 around |= self._index.around([line.id], REACH)
-            beside = () if line.curated else _up_to(around.get(line.id, ()), line.id, asked.hidden)
+            beside = () if line.curated else up_to(around.get(line.id, ()), line.id, asked.hidden)
             candidate.lines = grow(line.id, beside, scores, leading, holder)
             holder.update((one, candidate) for one in candidate.lines)
             grown.append(candidate)
@@ -376,26 +323,6 @@ class Searcher:
         return grown
 
 
-def within(request: SearchRequest, span: AskedSpan) -> SearchRequest:
-    """Return the request with its dates narrowed to a span, with room for days of other zones at both ends."""
-    since, until = request.since, request.until
-    if span.since is not None:
-        since = span.since - ZONES if since is None else max(since, span.since - ZONES)
-    if span.until is not None:
-        until = span.until + ZONES if until is None else min(until, span.until + ZONES)
-    return replace(request, since=since, until=until)
-
-
-def _up_to(around: Sequence[Neighbour], seed: int, hidden: AbstractSet[int]) -> Sequence[Neighbour]:
-    """Return the neighbours of a line as far as none of them is hidden: a passage goes round nothing."""
-    if not hidden or hidden.isdisjoint(one.id for one in around):
-        return around
-    at = next((number for number, one in enumerate(around) if one.id == seed), 0)
-    first = max((number + 1 for number, one in enumerate(around[:at]) if one.id in hidden), default=0)
-    last = next((number for number, one in enumerate(around) if number > at and one.id in hidden), len(around))
-    return around[first:last]
-
-
 def _ranks(leg: LegHits | None) -> dict[int, tuple[int, float]]:
     """Return the rank and the score of each hit by its row."""
     if leg is None:
@@ -404,45 +331,5 @@ def _ranks(leg: LegHits | None) -> dict[int, tuple[int, float]]:
     return {ident: (rank, score) for rank, (ident, score) in enumerate(pairs, 1)}
 
 
-def _trusted_first(ordered: Sequence[_Candidate], limit: int) -> list[_Candidate]:
-    """Return the first ``limit``, with the leading places kept for trusted text; the rest is open to all by score."""
-    reserved = math.ceil(limit * TRUSTED_SHARE)
-    leading = [candidate for candidate in ordered if candidate.line.trusted][:reserved]
-    taken = {id(candidate) for candidate in leading}
-    for candidate in ordered[: len(leading)]:
-        if id(candidate) not in taken:
-            candidate.notes += ("placed after trusted text",)
-    rest = [candidate for candidate in ordered if id(candidate) not in taken]
-    return (leading + rest)[:limit]
-
-
 def _mode(keyword: bool, vector: bool) -> SearchMode:
     return "hybrid" if vector else "keyword" if keyword else "empty"
-
-
-def _hit(candidate: _Candidate, chunks: Mapping[int, Chunk], query: str) -> Hit:
-    chunk = chunks[candidate.line.id]
-    lines = [chunks[at] for at in candidate.lines]
-    trace = HitTrace(
-        keyword=candidate.keyword,
-        vector=candidate.vector,
-        fused=candidate.fused,
-        multipliers=dict(candidate.multipliers),
-        exact_path=candidate.exact,
-        line=chunk.start_line,
-        notes=candidate.notes,
-    )
-    return Hit(
-        path=chunk.path,
-        start_line=lines[0].start_line,
-        end_line=max(line.end_line for line in lines),
-        score=candidate.score,
-        snippet=snippet("\n".join(line.text for line in lines), query),
-        corpus=chunk.corpus,
-        provenance=chunk.provenance,
-        text_score=candidate.keyword.score if candidate.keyword else 0.0,
-        vector_score=candidate.vector.score if candidate.vector else 0.0,
-        heading=chunk.heading,
-        annotations=chunk.annotations,
-        trace=trace,
-    )
