@@ -405,6 +405,22 @@ def test_offsets_cut_the_phrase_out_of_the_text():
     assert all(phrase.text == text[phrase.start : phrase.end] for phrase in found)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "before 0001-01-01",
+        "after 9999-12-31",
+        "9999-12-31",
+        "in 9999 years",
+        "99999999 weeks ago",
+        "since 9999",
+        "公元前1年",
+    ],
+)
+def test_what_lies_beyond_the_calendar_is_no_time(text):
+    assert [phrase for phrase in find_times(text, NOW, "Asia/Tokyo") if phrase.kind != Kind.DURATION] == []
+
+
 def test_a_text_beyond_the_limit_is_not_read():
     assert find_times("x" * LONGEST + " yesterday", NOW, "UTC") == ()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 from reverie.core.language import normal, scripts
@@ -14,11 +15,16 @@ from reverie.recall.tense import asks_for_history, asks_for_now
 #: A query of more characters is no question; its time phrases are those of a text that somebody pasted.
 TIMED_CHARS = 400
 _QUOTED = re.compile('"([^"]+)"|“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»|「([^」]+)」|『([^』]+)』')
-#: Written as one word with marks or digits inside: names of functions, files, tickets, versions.
-_IDENTIFIER = re.compile(r"[A-Za-z0-9_]*[A-Za-z_][\w]*(?:[._/:#-]+\w+)+|\w*[a-z][A-Z]\w*|\w+_\w+|[A-Z]{2,}-\d+|\w+\(\)")
+#: Written as one word with marks, digits or capitals inside: names of functions, files, tickets, versions.
+_IDENTIFIER = re.compile(r"\w+(?:[._/:#-]+\w+)+(?:\(\))?|\w+\(\)|\w*_\w+|[a-z]+[A-Z]\w*")
+#: A longer word is no name; it is a text without blanks, or data.
+WORD_CHARS = 120
 #: A name: a word with a capital that does not begin the sentence. German nouns look the same and do no harm.
 _NAME = re.compile(r"(?<=[^.!?。！？\s]\s)[A-ZÀ-ÖØ-Þ][\w'-]+")
 _WORD = re.compile(r"\w")
+#: What stands around a word and is no part of it; a number with marks in it (a date, a time) is no name.
+_AROUND = ",.;:!?\"'“”„«»「」『』[]{}<>"
+_NUMBER = re.compile(r"[\d.:/,-]+")
 
 
 def analyse(query: str, now: datetime, zone: str) -> QueryAnalysis:
@@ -35,8 +41,8 @@ def analyse(query: str, now: datetime, zone: str) -> QueryAnalysis:
     return QueryAnalysis(
         scripts=tuple(sorted(scripts(query))),
         quoted=tuple(next(filter(None, groups)) for groups in _QUOTED.findall(query)),
-        identifiers=tuple(dict.fromkeys(_IDENTIFIER.findall(query))),
-        names=tuple(dict.fromkeys(_NAME.findall(query))),
+        identifiers=tuple(dict.fromkeys(_identifiers(query))),
+        names=tuple(dict.fromkeys(_NAME.findall(query))) if len(query) <= TIMED_CHARS else (),
         spans=spans,
         present=asks_for_now(query),
         history=asks_for_history(query) or past,
@@ -44,6 +50,14 @@ def analyse(query: str, now: datetime, zone: str) -> QueryAnalysis:
         only_time=bool(spans) and (spans[0].since or now) <= now and not _says_more(query, phrases),
         bare_time=len(phrases) == 1 and not _WORD.search(query[: phrases[0].start] + query[phrases[0].end :]),
     )
+
+
+def _identifiers(query: str) -> Iterator[str]:
+    """Yield the words that are written as names are; each is looked at by itself, so that no query takes long."""
+    for piece in query.split():
+        word = piece.strip(_AROUND)
+        if len(word) <= WORD_CHARS and _IDENTIFIER.fullmatch(word) and not _NUMBER.fullmatch(word):
+            yield word
 
 
 def _asked(phrase: TimePhrase) -> AskedSpan:

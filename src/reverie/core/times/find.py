@@ -20,6 +20,8 @@ from reverie.core.times.words import LEXICONS, languages_of
 
 #: The longest text that is looked through; a question or a reminder is shorter.
 LONGEST = 2_000
+#: Nobody means a year outside these.
+FIRST_YEAR, LAST_YEAR = 1000, 9000
 #: Of these letters every phrase has one.
 _NAMING = frozenset("MWURDCZQVPOYyjifcHhKwr2@")
 _PASSES = (CLOCKS, DAYS, NAMED, LENGTHS, IN_PARTS, DISTANT, JOINED_DAYS, AGAIN, MOMENTS, BETWEEN)
@@ -60,10 +62,19 @@ def _found(text: str, language: str, now: Now) -> tuple[TimePhrase, ...]:
     symbols = LEXICONS[language].symbols(text)
     if _NAMING.isdisjoint(symbol.letter for symbol in symbols):
         return ()
-    for rules in _PASSES:
-        symbols = rules.over(symbols, now)
-    phrases = (_phrase(symbol, text, now) for symbol in symbols)
-    return tuple(phrase for phrase in phrases if phrase is not None)
+    try:
+        for rules in _PASSES:
+            symbols = rules.over(symbols, now)
+        phrases = [_phrase(symbol, text, now) for symbol in symbols]
+    except OverflowError:  # beyond the calendar
+        return ()
+    return tuple(phrase for phrase in phrases if phrase is not None and _in_reach(phrase))
+
+
+def _in_reach(phrase: TimePhrase) -> bool:
+    """Say whether a phrase lies where dates can be counted with: zones and days may be added to it."""
+    moments = (phrase.since, phrase.until, *phrase.others)
+    return all(moment is None or FIRST_YEAR <= moment.year <= LAST_YEAR for moment in moments)
 
 
 def _phrase(symbol: Symbol, text: str, now: Now) -> TimePhrase | None:

@@ -98,7 +98,7 @@ def _month(part: Part, *, named: bool = False) -> Span | None:
 
 def _year(part: Part) -> Span | None:
     year = int(part.number("y"))
-    if part.letter("y") == "N" and year < 100 and not part.has("c"):
+    if part.letter("y") == "N" and (year < 10 or (year < 100 and not part.has("c"))):
         return None
     year += (2000 if year < 70 else 1900) if year < 100 else 0
     return whole(begin(year), "year") if 1000 <= year <= 2200 else None

@@ -81,7 +81,7 @@ _WORDS: Words = {
             5: r"mayo",
             6: r"junio|jun\.?",
             7: r"julio|jul\.?",
-            8: r"agosto|ago\.?",
+            8: r"agosto|ago\.",
             9: r"septiembre|setiembre|sept\.?|sep\.?",
             10: r"octubre|oct\.?",
             11: r"noviembre|nov\.?",
